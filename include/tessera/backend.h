@@ -14,7 +14,7 @@
  *         return &table;
  *     }
  *
- * Versions. `abi` is the major version: the library refuses another one with words.
+ * Versions. `abi` is the major version: with another one the plugin is refused.
  * Within a major version entries are only ever added, at the end; `size` says how
  * many a table has. A table that is shorter than the library's lacks the last ones,
  * as if they were NULL; one that is longer has some that the library does not ask.
@@ -92,8 +92,8 @@ typedef struct tsr_host {
 
 /* The table ------------------------------------------------------------------------ */
 
-/* How a backend will run an op, as its plan() found out. It owns nothing: one that is not run is
- * forgotten. */
+/* How a backend will run an op: filled by its plan(). It owns nothing, so a plan that is not run needs no
+ * release. */
 typedef struct tsr_plan tsr_plan;
 struct tsr_plan {
     /* Does what the table's run() does, with what the plan holds. */
@@ -166,7 +166,7 @@ typedef struct tsr_backend {
     tsr_status (*stream_sync)(int device, void *stream);
     tsr_status (*stream_wait)(int device, void *stream, void *event);  /* later work waits for it */
 
-    /* Events: a place in a stream. done() also says yes of one that was never recorded. */
+    /* An event marks a point in a stream. event_done() is true for one that was never recorded. */
     tsr_status (*event_create)(void **out, int device);
     void       (*event_destroy)(int device, void *event);
     tsr_status (*event_record)(int device, void *event, void *stream);
@@ -174,7 +174,7 @@ typedef struct tsr_backend {
     tsr_status (*event_done)(int device, void *event, bool *done);
     tsr_status (*event_elapsed)(int device, double *seconds, void *from, void *to);
 
-    /* Graphs: what is queued between begin and end is kept, not done, and done by launch. */
+    /* Graphs: work queued between graph_begin and graph_end is recorded, not done; graph_launch does it. */
     tsr_status (*graph_begin)(int device, void *stream);
     tsr_status (*graph_end)(int device, void *stream, void **graph);
     tsr_status (*graph_launch)(int device, void *graph, void *stream);
@@ -187,9 +187,10 @@ typedef struct tsr_backend {
     tsr_status (*download_rows)(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
                                 size_t bytes, size_t rows, void *stream);
 
-    /* supports(), and what was found need not be looked for again: where it is true, *out says how, and the
-     * library calls out->run where it would call run(). It does so at once or never, with the same op (but
-     * for its stream, which is known only then). supports() and run() say and do the same. */
+    /* As supports(); if it returns true, it also fills *out, so that the kernel is looked for only once. The
+     * library then calls out->run instead of run(): immediately or not at all, and with the same op
+     * except for its stream, which is set after plan(). supports() and run() must give the same answer and
+     * results. */
     bool (*plan)(int device, const tsr_op *op, tsr_plan *out);
 
     /* dst[i] = src[i] for n pairs, as that many copies would: for backends that do many at once in less time.
@@ -197,8 +198,9 @@ typedef struct tsr_backend {
     tsr_status (*copy_pieces)(int device, int n, tsr_tensor *const *dst, const tsr_tensor *const *src,
                               void *stream);
 
-    /* How often the host has waited for work of the device so far, whoever asked for it. run() adds nothing,
-     * but where an op fails by values, as factorisations do, and where the first of a shape is measured. */
+    /* How many times the host has waited for the device so far, for whatever reason. run() must not wait,
+     * except for ops whose failure depends on values, as that of factorisations does, and when it measures
+     * methods for the first op of a shape. */
     int64_t (*waits)(int device);
 
     /* Runs n > 0 ops of one kind, with the same params and on one stream, each of which supports() says yes

@@ -17,10 +17,10 @@ TSR_BEGIN_C
 TSR_API bool tsr_same_desc(const tsr_tensor *a, const tsr_tensor *b);
 TSR_API bool tsr_same_shape(const tsr_tensor *a, const tsr_tensor *b);
 
-/* tsr_same_desc, and element (0, ..., 0) at the same address of the same device:
- * each index reaches the same bytes through both. The address of no elements says
- * nothing, so tensors without elements must share their storage as well. False if
- * either has no memory. */
+/* Do a and b have the same desc (tsr_same_desc), and element (0, ..., 0) at the same
+ * address of the same device, so that each index reaches the same bytes through both?
+ * Tensors without elements must share their storage as well. False if either has no
+ * memory. */
 TSR_API bool tsr_identical(const tsr_tensor *a, const tsr_tensor *b);
 
 /* Of the two functions below: a described tensor is TSR_ESTATE, memory that the host
@@ -55,11 +55,11 @@ typedef struct tsr_close_report {
     tsr_mismatch worst;   /* largest error, NaN first of all; the first of equals; set if differ > 0 */
 } tsr_close_report;
 
-/* Is |a - b| <= atol + rtol * |b| everywhere? Computed in f64; the distance of
- * integers is exact, whatever their size. Infinities are close only to themselves,
- * NaN only to NaN, and that only if equal_nan. A complex value is measured by its
- * distance and size, and is NaN or infinite if a part is. opts and report may be
- * NULL. Different shapes are TSR_ESHAPE, different dtypes TSR_EDTYPE; the report is
+/* Is |a - b| <= atol + rtol * |b| for all elements? Computed in f64; the difference of
+ * integers is exact, whatever their size. An infinity is close only to the same
+ * infinity, NaN only to NaN, and that only if equal_nan. |z| of a complex number is its
+ * modulus; it counts as NaN or infinite if its real or imaginary part is. opts and
+ * report may be NULL. Different shapes are TSR_ESHAPE, different dtypes TSR_EDTYPE; the report is
  * written only on success. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_allclose(bool *out, const tsr_tensor *a, const tsr_tensor *b,
                                                const tsr_close_opts *opts, tsr_close_report *report);

@@ -30,8 +30,8 @@ enum { TSR_CPU = 0, TSR_NO_DEVICE = -1 };
  * are when it is none of them, and says why a plugin of that name did not load. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_device_parse(tsr_device *out, const char *name);
 
-/* The same for those who are sure: TSR_NO_DEVICE, which every call refuses with words, if there
- * is none.    tsr_to(&y, x, TSR_DEVICE("cuda:0"))  */
+/* The same as a value. If there is no such device it is TSR_NO_DEVICE, for which calls fail with a
+ * message.    tsr_to(&y, x, TSR_DEVICE("cuda:0"))  */
 TSR_API tsr_device tsr_device_named(const char *name);
 #define TSR_DEVICE(name) tsr_device_named(name)
 

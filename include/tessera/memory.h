@@ -141,8 +141,8 @@ typedef struct tsr_memory_stats {
     int64_t live_tensors;  /* handles on the heap; placed tensors are not counted */
 } tsr_memory_stats;
 
-/* Sums over all threads and kinds. Exact in a program at rest; peak_bytes may be
- * low by up to 64 KiB for each other thread that is allocating at the moment. */
+/* Totals over all threads and memory kinds. They are exact if no other thread is inside
+ * the library; peak_bytes may be too low by up to 64 KiB for each that is allocating. */
 TSR_API void tsr_memory_get_stats(tsr_memory_stats *out);
 TSR_API void tsr_memory_reset_peak(void);
 
@@ -157,8 +157,8 @@ TSR_API size_t tsr_memory_report(char *out, size_t size);
 
 /* Devices ------------------------------------------------------------------
  *
- * Memory of a device is kept too when a tensor leaves it, and handed out again
- * in the order of the streams that used it (stream.h). */
+ * Each device has a pool as well: memory that is released is kept there, and reused once
+ * the streams that used it have passed that point (stream.h). */
 typedef struct tsr_device_memory_stats {
     int64_t live_bytes, peak_bytes;  /* in tensors, as taken from the device */
     int64_t cached_bytes;            /* kept, free for reuse */

@@ -90,14 +90,15 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_multinomial(tsr_tensor **out, const tsr_te
 
 /* One index for each row of logits, (..., n), floating; the result is i64 (...).
  *
- * The probabilities are softmax(logits / temperature), in f64. In descending order, equal
- * ones by index, the first top_k are kept (0: all), and of those the shortest beginning
- * whose sum is at least top_p of theirs (1: all). Drawn is the first with which the sum
- * reaches r times the sum of what is kept, r being a number in [0, 1) for each row.
- * Temperature 0 takes the largest logit, the first of equals.
+ * The probabilities are softmax(logits / temperature), in f64. They are sorted in descending
+ * order, equal ones by ascending index. The first top_k are kept (0: all); of those, the
+ * shortest prefix whose sum is at least top_p times the sum of all top_k (1: all). With one
+ * number r in [0, 1) for each row, the index drawn is the first at which the running sum of
+ * the kept probabilities reaches r times their total. Temperature 0 takes the largest logit,
+ * the first of equals.
  *
- * tsr_sample takes r from tsr_uniform with this seed in f64, tsr_sample_with is told r,
- * the same for all rows.
+ * tsr_sample draws r as tsr_uniform does in f64 with this seed; tsr_sample_with takes r as
+ * `random`, the same for all rows.
  *
  * TSR_EINVAL   temperature is negative or not finite; top_k is negative; top_p is not in
  *              [0, 1]; random is not in [0, 1); a logit is NaN or +infinity, or all of a

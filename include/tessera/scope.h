@@ -50,12 +50,12 @@ TSR_API void tsr_release_each(int n, tsr_tensor **const *handles);
 /* Scopes ---------------------------------------------------------------------
  *
  * A tensor that a call allocates while a scope is open on the calling thread belongs to the innermost open
- * one, and is released once when that ends, unless it was released before. Its handle is not set to NULL:
- * let no handle that outlives the scope hold it, or keep it. A call that replaces what a handle held (a
- * view function, TSR_REPLACE) leaves the new tensor to the scope of the old one.
+ * one. When that scope ends, the tensor is released once, unless it was released before. Handles are not set
+ * to NULL then: call tsr_scope_keep() for a tensor whose handle is used after the scope. A call that replaces
+ * what a handle held (a view function, TSR_REPLACE) leaves the new tensor to the scope of the old one.
  *
  * Tensors that were made before, or on other threads, or placed, belong to no scope. tsr_retain() adds an
- * owner of your own, as ever. A tensor that another thread is to release must be kept first. */
+ * owner as usual. A tensor that another thread is to release must be kept first. */
 
 /* The caller's memory; its fields are the library's. */
 typedef struct tsr_scope {

@@ -246,8 +246,8 @@ typedef struct tsr_matrix {
  * the other at least the size of the dim it steps over. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_as_matrix(tsr_matrix *out, const tsr_tensor *t);
 
-/* Could a write to a be seen through b? Exact where the search is short, and
- * true where it is not. */
+/* Do a and b share a byte, so that a write to a changes b? False is always right. True may be
+ * wrong for strides for which finding out would take long. */
 TSR_API bool tsr_may_overlap(const tsr_tensor *a, const tsr_tensor *b);
 
 /* Do two indices of t reach the same byte? Such a tensor cannot be written. */

@@ -221,7 +221,8 @@ static const char *path_of_mapping(char *line, uintptr_t address)
     return path;
 }
 
-/* The kernel's word for the file. What dladdr says of a program is argv[0], and that is anybody's. */
+/* The file this code was mapped from, as the kernel lists it. dladdr gives argv[0] for a program, which
+ * whoever starts it chooses. */
 static bool own_file_mapped(tsri_text *out)
 {
     char line[PATH_TEXT + 128];

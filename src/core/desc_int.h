@@ -24,12 +24,12 @@ static inline bool tsri_add(int64_t *out, int64_t a, int64_t b)
 
 static inline int64_t tsri_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Multiplication for numbers that may be junk: strides of dims of size 1, and sizes of dims beside one of
- * size 0, which make any product of all of them 0. */
+/* Multiplication that may overflow without harm: of strides of dims of size 1, which are not used, and of
+ * sizes, one of which is 0, so that the product of all is 0. */
 static inline int64_t tsri_mul_wrapping(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
-/* The strides that a loop over some of the dims may multiply: those of a desc without elements may be
- * any numbers, and are never followed. */
+/* The strides to compute addresses with in a loop over some of the dims: zeros for a desc without elements,
+ * whose own strides may be any numbers. */
 static inline const int64_t *tsri_strides(const tsr_desc *d)
 {
     static const int64_t none[TSR_MAX_NDIM];

@@ -64,8 +64,8 @@ void tsri_style_see_size(tsri_style *s, const char *element)
 
 /* Widths ------------------------------------------------------------------- */
 
-/* Down to the units all digits are the number's own; only where those are more
- * than any format tells apart do zeros stand for the rest. */
+/* All digits down to the units are the exact ones, though fewer may identify the
+ * number; from 10^16 on zeros follow the digits that identify it. */
 static void positional_digits(tsri_decimal *out, const tsri_style *s, const tsri_binary *v)
 {
     tsri_digits(out, v, (tsri_cut){ true, false, s->precision, 0 });

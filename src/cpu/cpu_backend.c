@@ -136,7 +136,7 @@ static bool plan(int device, const tsr_op *op, tsr_plan *out)
     (void)device;
     if (op->kind <= TSR_OP_NONE || op->kind >= TSR_OP_COUNT) return false;
     if (op->kind == TSR_OP_MATMUL || op->kind == TSR_OP_MATMUL_I8) {
-        out->run = run_matmul;  /* of all that is not a row, what small calls are most often */
+        out->run = run_matmul;  /* first, as small calls are for this op more often than for those below */
         return tsri_cpu_has_matmul(op);
     }
     if (runs[op->kind]) {

@@ -144,8 +144,8 @@ static inline double tsri_cotangent(double e)
     return copysign(a < 0.25 ? pi / tan(pi * a) : pi * tan(pi * (0.5 - a)), e);
 }
 
-/* The derivative of log gamma; NaN at -1, -2 .., infinite at zeros with the sign that is not theirs. Below 0
- * by reflection, whose terms cancel near its zeros there. */
+/* The derivative of log gamma; NaN at -1, -2 .., -infinity at 0 and +infinity at -0. Below 0 by reflection,
+ * which loses digits near the zeros of digamma there. */
 static inline double tsri_digamma(double x)
 {
     if (fabs(x) < 0x1p-30) return -1 / x - 0.57721566490153286061;

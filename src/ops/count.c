@@ -510,7 +510,7 @@ tsr_status tsr_histogram(tsr_tensor **counts, tsr_tensor **edges, const tsr_tens
     histogram h = { .op = "histogram", .x = x, .weights = weights, .density = density };
     TSRI_CHECK(counts, TSR_ENULL, "histogram: counts is NULL");
     TSRI_CHECK(edges, TSR_ENULL, "histogram: edges is NULL");
-    TSRI_CHECK(counts != edges, TSR_EINVAL, "histogram: counts and edges are one handle");
+    TSRI_CHECK(counts != edges, TSR_EINVAL, "histogram: counts and edges are the same handle");
     TSRI_CHECK(bins > 0 && bins < INT64_MAX, TSR_EINVAL, "histogram: bins is %lld", (long long)bins);
     TSRI_CHECK(__builtin_isfinite(low) && __builtin_isfinite(high) && low <= high, TSR_EINVAL,
                "histogram: the range is %g to %g", low, high);

@@ -38,7 +38,7 @@ static TSRI_ALWAYS_INLINE tsr_status check_operands(context *x)
     for (int i = 0; i < c->nout; i++) {
         TSRI_CHECK(c->out[i], TSR_ENULL, "%s: %s is NULL", x->name, result_name(x, i));
         for (int k = 0; k < i; k++)
-            TSRI_CHECK(c->out[i] != c->out[k], TSR_EINVAL, "%s: %s and %s are one handle", x->name,
+            TSRI_CHECK(c->out[i] != c->out[k], TSR_EINVAL, "%s: %s and %s are the same handle", x->name,
                        result_name(x, k), result_name(x, i));
     }
     for (int i = 0; i < c->nin; i++) {

@@ -31,7 +31,8 @@ static bool is_scale(double scale) { return scale == 0 || (scale > 0x1p-1000 && 
 static tsr_status check_params(const char *name, const tsr_resize_params *p)
 {
     TSRI_CHECK(p->mode >= TSR_INTERPOLATE_NEAREST && p->mode <= TSR_INTERPOLATE_AREA, TSR_EINVAL,
-               "%s: mode is %d, which is none", name, (int)p->mode);
+               "%s: mode is %d; it is 0 (nearest), 1 (nearest_exact), 2 (linear), 3 (cubic) or 4 (area)",
+               name, (int)p->mode);
     TSRI_CHECK(is_smooth(p->mode) || (!p->align_corners && !p->antialias), TSR_EINVAL,
                "%s: align_corners or antialias, which only linear and cubic take", name);
     for (int d = 0; d < p->spatial; d++) {
@@ -242,7 +243,7 @@ static tsr_status check_grid(const char *name, const tsr_grid_params *p, const t
                TSR_EINVAL, "%s: mode is %d; it is nearest or linear, or cubic in two spatial dims", name,
                (int)p->mode);
     TSRI_CHECK(p->padding >= TSR_GRID_ZEROS && p->padding <= TSR_GRID_REFLECTION, TSR_EINVAL,
-               "%s: padding is %d, which is none", name, (int)p->padding);
+               "%s: padding is %d; it is 0 (zeros), 1 (border) or 2 (reflection)", name, (int)p->padding);
     for (int d = 0; d < spatial; d++)
         TSRI_CHECK(x->shape[2 + d] > 0, TSR_ESHAPE, "%s: dim %d of x %s is empty", name, 2 + d, TSRI_DESC(x));
     return TSR_OK;

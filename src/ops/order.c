@@ -115,7 +115,7 @@ tsr_status tsr_kthvalue(tsr_tensor **values, tsr_tensor **indices, const tsr_ten
     sorting p;
     tsr_tensor *sorted = NULL, *places = NULL, value, place;
     TSRI_CHECK(values && indices, TSR_ENULL, "kthvalue: %s is NULL", values ? "indices" : "values");
-    TSRI_CHECK(values != indices, TSR_EINVAL, "kthvalue: two results are to go into one handle");
+    TSRI_CHECK(values != indices, TSR_EINVAL, "kthvalue: values and indices are the same handle");
     TSRI_TRY(open_sorting(&p, "kthvalue", x, axis, false));
     TSRI_CHECK(k >= 1 && k <= p.keep, TSR_EINVAL,
                "kthvalue: the %lld-th along dim %d of %s, which has %lld", (long long)k, axis,
@@ -234,7 +234,7 @@ tsr_status tsr_unique(tsr_tensor **values, const tsr_tensor *x, const tsr_unique
     TSRI_TRY(check_ordered("unique", "x", x));
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < i; j++)
-            TSRI_CHECK(!outs[i] || outs[i] != outs[j], TSR_EINVAL, "unique: two results are one handle");
+            TSRI_CHECK(!outs[i] || outs[i] != outs[j], TSR_EINVAL, "unique: two results are the same handle");
     const tsr_tensor *seen = x;
     tsr_status s = tsri_copy_to_host(&seen, &temporary);
     if (s == TSR_OK) s = unique(outs, &r, made, seen, x);

@@ -159,8 +159,8 @@ static void narrow_results(views *v, const pool *l, int d, int64_t out, int64_t 
         tsri_see_slice(&v->result[i], &v->result[i], l->first + d, out, out + count, 1);
 }
 
-/* Which x are to be taken: the first, larger ones, and a NaN; but a NaN that is there stays, and so does its
- * place. */
+/* Sets TAKEN where x replaces the result: it is the first of its window, larger than the result, or NaN. A
+ * result that is NaN already stays, and its index with it. */
 static tsr_status choose(views *v)
 {
     tsr_tensor *taken = &v->result[TAKEN], *more = &v->result[MORE];
@@ -184,7 +184,7 @@ static tsr_status take_power(views *v, const pool *l)
     return s;
 }
 
-/* Inputs meet the results they are for, one to one. */
+/* Adds one input to each result: x and the results have the same shape here. */
 static tsr_status take(views *v, const pool *l)
 {
     tsr_tensor *z = &v->result[Z], *indices = &v->result[INDICES];

@@ -185,7 +185,7 @@ static tsr_status find_ends(tsr_tensor **low, tsr_tensor **high, const tsr_tenso
     return s;
 }
 
-/* *out = *high / 255 - *low / 255, or max(-low, high) / 127. Both ends are spent. */
+/* *high = *high / 255 - *low / 255, or max(-*low, *high) / 127. *low is overwritten, too. */
 static tsr_status width(tsr_tensor **high, tsr_tensor **low, bool symmetric)
 {
     if (symmetric) {
@@ -417,7 +417,8 @@ static tsr_status take_zero_of_a(tsr_tensor **x, const factor *a, const factor *
     return s;
 }
 
-/* *x -= zero point of b * (sums of a - k * zero point of a): the last part has been taken twice otherwise. */
+/* *x -= zero point of b * (sums of a - k * zero point of a). Without the last term the product of both zero
+ * points, which is part of the sums of a and of b, would be subtracted twice. */
 static tsr_status take_zero_of_b(tsr_tensor **x, const factor *a, const factor *b)
 {
     tsr_tensor *zero = NULL, *sums = NULL, *offset = NULL, *whole = NULL;

@@ -71,8 +71,8 @@ tsr_status tsri_infer_reduce(tsr_desc *out, const char *name, tsr_op_kind kind, 
 
 /* Calls ------------------------------------------------------------------------------- */
 
-/* Is all of x, which is packed, to go to one number that is there and lies elsewhere? Then nothing
- * needs to be inferred, and a call costs little. How many elements x has; 0: it is not so. */
+/* The number of elements of x, if x is packed and is reduced over all axes into a given scalar that does
+ * not overlap it; otherwise 0. Such calls need no inference, which saves time. */
 static int64_t count_plain_total(const tsr_tensor *out, tsr_op_kind kind, const tsr_tensor *x,
                                  const tsr_reduce_params *params)
 {

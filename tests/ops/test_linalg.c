@@ -510,7 +510,7 @@ static void test_bad_arguments_are_refused_in_words(void)
         z[0] = NULL;
         for (int r = 1; r < 3; r++) EXPECT(z[r] == NULL);
     }
-    EXPECT_FAILS(tsr_slogdet(&z[0], &z[0], a), TSR_EINVAL, "slogdet: sign and logabsdet are one handle");
+    EXPECT_FAILS(tsr_slogdet(&z[0], &z[0], a), TSR_EINVAL, "slogdet: sign and logabsdet are the same handle");
     EXPECT_FAILS(tsr_solve(&z[0], a, v), TSR_ESHAPE, "solve: a is f32(2, 2 | 2, 1) and b is f32(3 | 1");
     EXPECT_FAILS(tsr_solve(&z[0], a, whole), TSR_EDTYPE, "solve: f32 and i32");
     EXPECT_FAILS(tsr_lstsq(&z[0], a, NULL, -1), TSR_ENULL, "lstsq: b");
@@ -519,8 +519,8 @@ static void test_bad_arguments_are_refused_in_words(void)
     EXPECT_FAILS(tsr_lstsq(&z[0], a, a, NAN), TSR_EINVAL, "lstsq: rtol is nan");
     EXPECT_FAILS(tsr_pinv(&z[0], a, INFINITY), TSR_EINVAL, "pinv: rtol is inf");
     EXPECT_FAILS(tsr_matrix_rank(&z[0], a, NAN), TSR_EINVAL, "matrix_rank: rtol");
-    EXPECT_FAILS(tsr_lu(&z[0], &z[1], &z[0], a), TSR_EINVAL, "lu: p and u are one handle");
-    EXPECT_FAILS(tsr_qr(&z[0], &z[0], a, false), TSR_EINVAL, "qr: q and r are one handle");
+    EXPECT_FAILS(tsr_lu(&z[0], &z[1], &z[0], a), TSR_EINVAL, "lu: p and u are the same handle");
+    EXPECT_FAILS(tsr_qr(&z[0], &z[0], a, false), TSR_EINVAL, "qr: q and r are the same handle");
     EXPECT_FAILS(tsr_matrix_power(&z[0], odd, 2), TSR_ESHAPE, "matrix_power: a: n is 2");
     EXPECT_FAILS(tsr_matrix_power(&z[0], whole, -1), TSR_EDTYPE, "matrix_power: a: dtype must be f32/f64");
     EXPECT_FAILS(tsr_matrix_power(&z[0], flag, 1), TSR_EDTYPE, "matrix_power: a: dtype");

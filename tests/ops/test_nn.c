@@ -314,7 +314,7 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT_FAILS(tsr_rms_norm(&z, k.x, NULL, NAN), TSR_EINVAL, "rms_norm: eps");
     EXPECT_FAILS(tsr_rms_norm(&z, k.x, ints, 0), TSR_EDTYPE, "rms_norm: weight");
     EXPECT_FAILS(tsr_add_rms_norm(&z, &z, k.x, k.heads, NULL, 0), TSR_EINVAL,
-                 "add_rms_norm: sum_out and out are one handle");
+                 "add_rms_norm: sum_out and out are the same handle");
     EXPECT_FAILS(tsr_add_rms_norm(&z, &sum, k.x, NULL, NULL, 0), TSR_ENULL, "add_rms_norm: residual");
     EXPECT_FAILS(tsr_add_rms_norm(&z, &sum, k.x, k.last, NULL, 0), TSR_ESHAPE, "add_rms_norm");
     EXPECT_FAILS(tsr_add_rms_norm(&z, &sum, k.x, k.heads, NULL, INFINITY), TSR_EINVAL, "add_rms_norm: eps");

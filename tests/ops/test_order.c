@@ -191,7 +191,7 @@ TEST(test_bad_input_is_refused_in_words)
                  "sort: x: dtype must be real/bool, but x is c64(3 | 1)");
     EXPECT_FAILS(tsr_sort(&integers, x, 0, false), TSR_EDTYPE, "sort: the result is f32(2, 3");
     EXPECT_FAILS(tsr_argsort(&y, z, 0, false), TSR_EDTYPE, "argsort");
-    EXPECT_FAILS(tsr_sort_with_indices(&y, &y, x, 0, false), TSR_EINVAL, "one handle");
+    EXPECT_FAILS(tsr_sort_with_indices(&y, &y, x, 0, false), TSR_EINVAL, "the same handle");
     shared = tsr_retain(integers);
     EXPECT_FAILS(tsr_sort_with_indices(&shared, &integers, integers, 0, false), TSR_EOVERLAP, "results");
     tsr_release(&shared);
@@ -201,7 +201,7 @@ TEST(test_bad_input_is_refused_in_words)
     EXPECT_FAILS(tsr_kthvalue(&y, &i, x, 0, 0, true), TSR_EINVAL, "kthvalue: the 0-th");
     EXPECT_FAILS(tsr_kthvalue(&y, &i, x, 3, 0, true), TSR_EINVAL, "kthvalue: the 3-th along dim 0");
     EXPECT_FAILS(tsr_unique(&y, z, NULL), TSR_EDTYPE, "unique");
-    EXPECT_FAILS(tsr_unique(&y, x, &(tsr_unique_results){ .counts = &y }), TSR_EINVAL, "one handle");
+    EXPECT_FAILS(tsr_unique(&y, x, &(tsr_unique_results){ .counts = &y }), TSR_EINVAL, "the same handle");
     EXPECT_FAILS(tsr_unique(&y, x, &(tsr_unique_results){ .counts = &integers }), TSR_ESHAPE,
                  "unique: the result is i64(1 | 1), but out holds i64(3 | 1)");
     EXPECT_FAILS(tsr_isin(&y, x, z), TSR_EDTYPE, "isin: x: dtype must be real/bool");

@@ -134,7 +134,7 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT_OK(tsr_zeros(&i, TSR_I32, 4, (const int64_t[]){ 1, 4, 5, 6 }));
     EXPECT_OK(tsr_zeros(&c, TSR_C64, 4, (const int64_t[]){ 1, 4, 5, 6 }));
     EXPECT_FAILS(tsr_max_pool3d(&z, NULL, NULL, &two), TSR_ENULL, "max_pool3d: x");
-    EXPECT_FAILS(tsr_max_pool2d(&z, &z, x, &two), TSR_EINVAL, "one handle");
+    EXPECT_FAILS(tsr_max_pool2d(&z, &z, x, &two), TSR_EINVAL, "the same handle");
     EXPECT_FAILS(tsr_max_pool2d(&z, NULL, x, NULL), TSR_ENULL, "max_pool2d: how is NULL");
     EXPECT_FAILS(tsr_avg_pool1d(&z, x, &two), TSR_ESHAPE, "avg_pool1d: x is f32(1, 4, 5, 6");
     EXPECT_FAILS(tsr_avg_pool2d(&z, i, &two), TSR_EDTYPE, "avg_pool2d");

@@ -96,7 +96,7 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT_FAILS(tsr_dequantise(&z, q, scale, NULL, TSR_ALL_AXES, TSR_I8), TSR_EDTYPE, "must be floating");
     EXPECT_FAILS(tsr_dequantise(&z, x, scale, NULL, TSR_ALL_AXES, TSR_F32), TSR_EDTYPE, "dequantise: x");
     EXPECT_FAILS(tsr_dequantise(&z, q, scale, NULL, -3, TSR_F32), TSR_EINDEX, "dequantise: axis -3");
-    EXPECT_FAILS(tsr_quantisation_range(&s, &s, x, 0, TSR_I8, false), TSR_EINVAL, "one handle");
+    EXPECT_FAILS(tsr_quantisation_range(&s, &s, x, 0, TSR_I8, false), TSR_EINVAL, "the same handle");
     EXPECT_FAILS(tsr_quantisation_range(&s, &z, x, 5, TSR_I8, false), TSR_EINDEX, "axis 5");
     EXPECT_FAILS(tsr_quantisation_range(&s, &z, x, 0, TSR_F32, false), TSR_EDTYPE, "dtype is f32");
     EXPECT_FAILS(tsr_quantisation_range(&s, &z, q, 0, TSR_I8, false), TSR_EDTYPE, "quantisation_range: x");

@@ -80,7 +80,7 @@ TEST(test_histogram_says_what_is_wrong)
     EXPECT_OK(tsr_cast(&c, x, TSR_C64));
     EXPECT_FAILS(tsr_histogram(NULL, &e, x, 2, 0, 0, NULL, false), TSR_ENULL, "histogram: counts");
     EXPECT_FAILS(tsr_histogram(&z, NULL, x, 2, 0, 0, NULL, false), TSR_ENULL, "histogram: edges");
-    EXPECT_FAILS(tsr_histogram(&z, &z, x, 2, 0, 0, NULL, false), TSR_EINVAL, "one handle");
+    EXPECT_FAILS(tsr_histogram(&z, &z, x, 2, 0, 0, NULL, false), TSR_EINVAL, "the same handle");
     EXPECT_FAILS(tsr_histogram(&z, &e, NULL, 2, 0, 0, NULL, false), TSR_ENULL, "histogram: x");
     EXPECT_FAILS(tsr_histogram(&z, &e, c, 2, 0, 0, NULL, false), TSR_EDTYPE, "histogram: x is c64(3 | 1)");
     EXPECT_FAILS(tsr_histogram(&z, &e, x, 2, 0, 0, c, false), TSR_EDTYPE, "histogram: weights is c64(3 | 1)");

@@ -101,7 +101,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_conv_transpose3d(tsr_tensor **out, const t
  * windows of `sizes`, as (c_out, c_in / groups, k...).
  *
  * TSR_EINVAL   there are not 1 to 3 sizes, or one is negative (of a window: below 1)
- * TSR_ESHAPE   grad has not the sizes that the convolution gives; else as above */
+ * TSR_ESHAPE   grad does not have the shape of the convolution's result; otherwise as above */
 TSR_API TSR_MUST_CHECK tsr_status tsr_conv_grad_data(tsr_tensor **out, const tsr_tensor *grad,
                                                      const tsr_tensor *w, int nsizes, const int64_t *sizes,
                                                      const tsr_conv *how);

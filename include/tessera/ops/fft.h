@@ -20,7 +20,8 @@
  *   - A result that is allocated is contiguous. A given one may be x, if it fits, or
  *     overlap it. If a call over several axes runs out of memory, the contents of a given
  *     result are undefined.
- *   - A lane that holds NaN or an infinity is NaN, mostly; other lanes are not affected.
+ *   - The results of a lane that holds NaN or an infinity are unspecified; most are NaN.
+ *     Other lanes are not affected.
  *   - The result has the same bits for every number of threads. With FFTW (TSR_FFT=fftw
  *     in the environment, if it is installed) the last bits may differ.
  *

@@ -49,7 +49,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_embedding(tsr_tensor **out, const tsr_tens
 /* Writing ------------------------------------------------------------------------ */
 
 typedef enum tsr_scatter_mode {
-    TSR_SCATTER_SET = 0, /* of several at one place, the last in row-major order stays */
+    TSR_SCATTER_SET = 0, /* of several elements for one place, the last in row-major order is kept */
     TSR_SCATTER_ADD,     /* added one by one in row-major order, rounding to the dtype each time (numeric, not
                             c32) */
     TSR_SCATTER_MAX,     /* the largest of all and of what was there; NaN if any is (bool, real) */

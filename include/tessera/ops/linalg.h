@@ -3,24 +3,25 @@
  * Rules for the whole header:
  *
  *   - A matrix is the last two dims of a tensor; the dims before them are a batch, and
- *     each matrix of it is treated alone. Below rank 2 is TSR_ESHAPE.
- *   - What factorises (det, slogdet, inv, solve, lstsq, cholesky, lu, qr, svd, svdvals,
+ *     each of its matrices is computed by itself. A rank below 2 is TSR_ESHAPE.
+ *   - Functions that factorise (det, slogdet, inv, solve, lstsq, cholesky, lu, qr, svd, svdvals,
  *     eigh, eigvalsh, eig, eigvals, pinv, matrix_rank; matrix_power below 0;
- *     matrix_norm by singular values) takes f32, f64, c64 and c128 (TSR_EDTYPE:
- *     tsr_cast converts); two operands are promoted first. On the CPU a LAPACK is used
- *     where there is one: it is looked for when it is first needed, at the absolute path
- *     in TSR_LAPACK, or by its usual names. Without one, routines of our own serve: as
- *     exact but for a small factor, and up to five times as slow.
- *   - A matrix that holds NaN or an infinity gives NaN wherever its results have elements
- *     that depend on it, and no failure; its rank is 0. Other matrices of the batch are
- *     not touched by that.
+ *     matrix_norm by singular values) take f32, f64, c64 and c128 (TSR_EDTYPE:
+ *     tsr_cast converts); two operands are promoted first. The CPU uses LAPACK if it is
+ *     found: when it is first needed, at the absolute path in TSR_LAPACK, or by its usual
+ *     names. Otherwise the library's own routines are used, whose errors are larger by a
+ *     small factor, and which take up to five times as long.
+ *   - A matrix that holds NaN or an infinity is no failure: the elements of its results
+ *     that depend on that are NaN, and its rank is 0. Other matrices of the batch are
+ *     not affected.
  *   - A matrix without a result (singular, not positive definite, an iteration that does
- *     not converge) is TSR_EINVAL; the message names its place in the batch. Results that
- *     were given have undefined contents then.
+ *     not converge) is TSR_EINVAL; the message names its place in the batch. The contents
+ *     of given results are undefined then.
  *   - Results that are allocated are contiguous; those that are given may have any
  *     strides. A result may overlap an operand, but two results of one call that overlap
  *     are TSR_EOVERLAP.
- *   - Bits depend on the LAPACK that was found, if any, but not on tsr_set_threads().
+ *   - The last bits of results depend on which LAPACK was found, if any, and not on the
+ *     number of threads (tsr_set_threads).
  *   - rtol is relative to the largest singular value of each matrix: what is not larger
  *     than rtol times that counts as 0. Negative means the default, max(rows, cols) times
  *     the distance from 1 to the next number of the dtype. TSR_EINVAL if it is not finite.
@@ -36,11 +37,11 @@ TSR_BEGIN_C
 
 /* Other views ---------------------------------------------------------------- */
 
-/* The last two dims swapped: a view, for any dtype. *out is rebound. */
+/* A view with the last two dims swapped, for any dtype. *out is released and holds the view. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_matrix_transpose(tsr_tensor **out, const tsr_tensor *a);
 
-/* The same with elements conjugated: a view for real dtypes, a copy for complex ones,
- * of which c32 is TSR_EDTYPE. *out is rebound. */
+/* The same with elements conjugated: a view for real dtypes, a copy for complex ones; c32 is
+ * TSR_EDTYPE. *out is released and holds the result. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_adjoint(tsr_tensor **out, const tsr_tensor *a);
 
 /* Norms and sums ---------------------------------------------------------------- */

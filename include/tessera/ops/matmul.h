@@ -45,11 +45,10 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_matmul(tsr_tensor **out, const tsr_tensor 
 TSR_API TSR_MUST_CHECK tsr_status tsr_matmul_i8(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b);
 
 /* alpha * (a @ b) + beta * c, rounded once. a and b have two dims at least, and c
- * broadcasts to the result. c may be the result itself. It may be NULL, which is as if
- * it were 0; where beta is 0 it is not read, so that a NaN in it does not matter. alpha
- * is always multiplied with. Both are taken in the type that is summed in; a number of a
- * kind that does not fit (a fraction with integers, a complex one with reals) is
- * TSR_EDTYPE. */
+ * broadcasts to the result. c may be the result itself. c may be NULL, which counts
+ * as 0. If beta is 0, c is not read, so that NaNs in it do not matter; a @ b is computed
+ * even if alpha is 0. alpha and beta are converted to the type in which sums are computed;
+ * TSR_EDTYPE if that cannot hold them (a fraction for integers, a complex number for reals). */
 TSR_API TSR_MUST_CHECK tsr_status tsr_gemm(tsr_tensor **out, const tsr_tensor *a, const tsr_tensor *b,
                                            const tsr_tensor *c, tsr_scalar alpha, tsr_scalar beta);
 

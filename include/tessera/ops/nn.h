@@ -121,7 +121,7 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_global_avg_pool(tsr_tensor **out, const ts
 
 /* Losses ----------------------------------------------------------------------- */
 
-/* What becomes of the losses of all places: themselves; a scalar. */
+/* What a loss function gives: the loss of each place, or a scalar, their mean or sum. */
 typedef enum tsr_reduction {
     TSR_REDUCTION_NONE = 0,
     TSR_REDUCTION_MEAN, /* of no places: NaN */

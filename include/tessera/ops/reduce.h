@@ -52,7 +52,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_var(tsr_tensor **out, const tsr_tensor *x,
 TSR_API TSR_MUST_CHECK tsr_status tsr_std(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes,
                                           bool keepdims, double correction);
 
-/* The largest and the smallest; NaN if any is. Of 0 and -0 either. (bool/real)
+/* The largest and the smallest element; NaN if any element is NaN. If 0 and -0 are both the
+ * largest or smallest, the result is either of them. (bool/real)
  *
  * TSR_ESHAPE   there is nothing to choose from
  */
@@ -61,7 +62,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_max(tsr_tensor **out, const tsr_tensor *x,
 TSR_API TSR_MUST_CHECK tsr_status tsr_min(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes,
                                           bool keepdims);
 
-/* Is one, are all, how many are not zero? NaN is not zero. bool, bool, i64. (any) */
+/* Whether any element is nonzero, whether all are, and how many are; NaN is nonzero. The results
+ * are bool, bool and i64. (any) */
 TSR_API TSR_MUST_CHECK tsr_status tsr_any(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes,
                                           bool keepdims);
 TSR_API TSR_MUST_CHECK tsr_status tsr_all(tsr_tensor **out, const tsr_tensor *x, int naxes, const int *axes,

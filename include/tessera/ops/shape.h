@@ -72,9 +72,9 @@ typedef enum tsr_mesh_order {
 } tsr_mesh_order;
 
 /* n vectors as n views of one shape, each running along its own dim and repeated
- * (stride 0) along the others. outs[0 .. n - 1] are all rebound, or none; they may
- * be the vectors' own handles. TSR_ESHAPE if one is no vector; TSR_EINVAL unless
- * 1 <= n <= TSR_MAX_NDIM. */
+ * (stride 0) along the others. If all goes well, each of outs[0 .. n - 1] is released and
+ * holds its view; otherwise none is changed. They may be the vectors' own handles.
+ * TSR_ESHAPE if one is no vector; TSR_EINVAL unless 1 <= n <= TSR_MAX_NDIM. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_meshgrid(tsr_tensor **outs, int n, const tsr_tensor *const *vectors,
                                                tsr_mesh_order order);
 

@@ -99,7 +99,8 @@ static void count_along(tsri_pooling_counts *c, const tsri_pooling *j, const int
     for (int64_t i = 0; i < n; i++) c->along[i] = count_places(j, LANE, first + i);
 }
 
-/* Of rows that count so many places along the other axes. */
+/* The divisors of a row of outputs whose windows count `outer` places along the other axes, and their
+ * inverses. */
 static void count_all(tsri_pooling_counts *c, const tsri_pooling *j, int64_t outer, int64_t n)
 {
     const int64_t divisor = j->p->adaptive ? 0 : j->p->divisor;
