@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The library as two files: tools/amalgamate.py FOLDER writes FOLDER/tessera.h and FOLDER/tessera.c.
 
-The kernels are those in plain C. A source file's own names stay apart: a static function, type or constant whose
-name two files have gets the number of its file, and macros end with their file. Which static names a file has
-is asked of the compiler (cc and nm), since templates make most of them.
+The kernels are those in plain C. A source file's own names stay apart: a static function, type or constant
+whose name two files have gets the number of its file, and macros end with their file. Which static names a
+file has is asked of the compiler (cc and nm), since templates make most of them.
 """
 import collections
 import concurrent.futures
@@ -38,7 +38,7 @@ def is_guarded(path):
 
 
 class Text:
-    """Lines of sources with what they include put in its place; headers once in all, as long as `seen` lives."""
+    """Lines of sources with what they include put in its place; headers once for each `seen`."""
 
     def __init__(self, seen):
         self.seen = seen
@@ -49,8 +49,7 @@ class Text:
         folder = os.path.dirname(path)
         text = read(path)
         if again:           # the words of a template are read once
-            text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group(0).count("\n") if "\n" in m.group(0) else " ", text,
-                          flags=re.S)
+            text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group(0).count("\n") or " ", text, flags=re.S)
             text = re.sub(r"\n{3,}", "\n\n", text)
         for line in text.splitlines():
             named = re.match(r'[ \t]*#[ \t]*define (\w+) +"([^"]+)"', line)
@@ -83,14 +82,15 @@ class Text:
 # Names of a file's own ------------------------------------------------------------------------------------
 
 
-KEYWORDS = set("auto bool break case char const continue default do double else enum extern float for goto if inline int "
-               "long register restrict return short signed sizeof static struct switch typedef union unsigned void "
-               "volatile while".split())
+KEYWORDS = set("auto bool break case char const continue default do double else enum extern float for goto "
+               "if inline int long register restrict return short signed sizeof static struct switch typedef "
+               "union unsigned void volatile while".split())
 
 
 def own(names):
     """Those that belong to one file: names that the library shares have its prefix."""
-    return {n for n in names if not n.startswith(("tsr_", "tsri_", "TSR_", "TSRI_", "_")) and n not in KEYWORDS}
+    return {n for n in names if not n.startswith(("tsr_", "tsri_", "TSR_", "TSRI_", "_"))
+            and n not in KEYWORDS}
 
 
 def preprocessed(source):
@@ -108,14 +108,15 @@ def preprocessed(source):
 
 
 def static_names(source, folder):
-    """Names of a file's own, as the compiler sees them: types and constants, static functions and variables."""
+    """Names of a file's own, as the compiler sees them: types, constants, static functions, variables."""
     out = os.path.join(folder, source.replace("/", "_") + ".o")
     subprocess.run([CC, "-std=c11", "-O0", "-w", "-fkeep-static-functions", "-fkeep-inline-functions",
                     "-Iinclude", "-Isrc", "-c", source, "-o", out],
                    check=True)
     symbols = subprocess.run(["nm", "--defined-only", out], check=True, text=True, capture_output=True).stdout
-    return own(other_names(preprocessed(source)) | {s[2] for s in (line.split() for line in symbols.splitlines())
-                                                    if len(s) == 3 and s[1] in "tbdr" and re.fullmatch(r"[A-Za-z]\w*", s[2])})
+    static = {s[2] for s in (line.split() for line in symbols.splitlines())
+              if len(s) == 3 and s[1] in "tbdr" and re.fullmatch(r"[A-Za-z]\w*", s[2])}
+    return own(other_names(preprocessed(source)) | static)
 
 
 def without_comments(text):
@@ -127,7 +128,8 @@ def other_names(text):
     names = set()
     text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
     plain = re.sub(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", "", without_comments(text), flags=re.M)
-    for body in re.findall(r"^(?:typedef )?(?:static )?(?:const )?enum(?:\s+\w+)?\s*\{([^}]*)\}", plain, re.M):
+    for body in re.findall(r"^(?:typedef )?(?:static )?(?:const )?enum(?:\s+\w+)?\s*\{([^}]*)\}", plain,
+                           re.M):
         names.update(re.findall(r"(?:^|,)\s*(\w+)", body))
     names.update(re.findall(r"^(?:typedef |static |const )*(?:struct|union|enum)\s+(\w+)\s*\{", plain, re.M))
     names.update(re.findall(r"^\}\s*(\w+)\s*;", plain, re.M))
@@ -143,12 +145,13 @@ def macros(text):
     return sorted(set(re.findall(r"^[ \t]*#[ \t]*define (\w+)", text, re.M)))
 
 
-TOKEN = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|(?:\.|->)\s*[A-Za-z_]\w*|[A-Za-z_]\w*|[{};]', re.S)
+TOKEN = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|'
+                   r'(?:\.|->)\s*[A-Za-z_]\w*|[A-Za-z_]\w*|[{};]', re.S)
 
 
 def rename(text, owner):
-    """The text with these names changed, but for fields (.name, ->name, and where a struct declares them) and what
-    is in strings and comments."""
+    """The text with these names changed, but for fields (.name, ->name, and where a struct declares them) and
+    what is in strings and comments."""
     out, at = [], 0
     braces = []         # of each that is open: is it a struct's?
     struct = False      # is the next one?
@@ -167,7 +170,8 @@ def rename(text, owner):
         elif word == ";":
             struct = False
         field = braces and braces[-1] and (re.match(r"\s*[;,:[]", text[at:at + 20]) or
-                                           text[match.start() - 1:match.start()] == "*" and text[at:at + 1] == ")")
+                                           text[match.start() - 1:match.start()] == "*"
+                                           and text[at:at + 1] == ")")
         if struct and word not in ("struct", "union") and not re.match(r"\s*\{", text[at:at + 20]):
             struct = False      # struct name x, not struct name { ... }
         out.append(word if field else word + owner.get(word, ""))
@@ -248,7 +252,8 @@ BEGIN = """/* tessera.c - the library in one file; see tessera.h. Kernels are in
  *
  *     cc -std=c11 -O2 -ffp-contract=off -c tessera.c
  *
- * and link with -lm -lpthread (and -ldl where that is a library). Made by tools/amalgamate.py of the sources. */
+ * and link with -lm -lpthread (and -ldl where that is a library). Made by tools/amalgamate.py of the
+ * sources. */
 #if !defined(TSR_FREESTANDING)
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -263,7 +268,8 @@ BEGIN = """/* tessera.c - the library in one file; see tessera.h. Kernels are in
 
 def amalgamate(out):
     sources = source_files()
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    pool_of = concurrent.futures.ThreadPoolExecutor
+    with tempfile.TemporaryDirectory() as folder, pool_of(os.cpu_count()) as pool:
         static = dict(zip(sources, pool.map(lambda s: static_names(s, folder), sources)))
     seen = set()
     public = header(seen)

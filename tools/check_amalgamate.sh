@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The two files of make amalgamate compile alone, export what the library exports, and a program runs with them.
-# Exit status 77: there is no Python.
+# The two files of make amalgamate compile alone, export what the library exports, and a program runs with
+# them. Exit status 77: there is no Python.
 set -eu
 cd "$(dirname "$0")/.."
 command -v python3 >/dev/null || { echo "no python3"; exit 77; }

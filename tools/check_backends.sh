@@ -48,9 +48,12 @@ if "$check" nowhere >"$log" 2>&1; [ $? = 2 ]; then passed=$((passed + 1)); else
 fi
 
 # All that can be done with other ops, done so.
-TSR_SIM_WITHOUT=$("$check" --list | awk '$1 ~ /^(nn|attention|quant|conv|pool)$/ { print $2 }' | sort -u | paste -sd,) run sim --filter nn
+composed=$("$check" --list | awk '$1 ~ /^(nn|attention|quant|conv|pool)$/ { print $2 }' | sort -u |
+    paste -sd,)
+TSR_SIM_WITHOUT=$composed run sim --filter nn
 
-if "$check" opencl --list --filter contract >/dev/null && "$check" opencl --filter "the table" --quiet >"$log" 2>&1; then
+if "$check" opencl --list --filter contract >/dev/null &&
+    "$check" opencl --filter "the table" --quiet >"$log" 2>&1; then
     run opencl
 else
     echo "skipped opencl: $(tail -n 1 "$log")"

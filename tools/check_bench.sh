@@ -19,27 +19,35 @@ check() {
 }
 
 one_of_each() {
-    "$bin/bench-ops" --quick --seconds 0.01 --json "$here/a.json" 'T.f32.100$|add.f32.64$|c.sum.ax1.f32.1000000x8|mm.f32.8$|maxpool2x2|f.add4$|concat3|h.permute' &&
+    "$bin/bench-ops" --quick --seconds 0.01 --json "$here/a.json" \
+        'T.f32.100$|add.f32.64$|c.sum.ax1.f32.1000000x8|mm.f32.8$|maxpool2x2|f.add4$|concat3|h.permute' &&
         python3 - "$here/a.json" <<'P'
 import json, sys
 lines = [json.loads(l) for l in open(sys.argv[1])]
-assert all(set(l) == {"lib", "workload", "threads", "seconds", "bytes", "flops"} and l["seconds"] > 0 for l in lines)
+fields = {"lib", "workload", "threads", "seconds", "bytes", "flops"}
+assert all(set(l) == fields and l["seconds"] > 0 for l in lines)
 assert {l["workload"][0] for l in lines} == set("abcdefgh"), lines
 assert {"tessera", "limit", "limit.copy", "limit.nt", "limit.read", "limit.peak"} == {l["lib"] for l in lines}
 P
 }
 
 serves() {
-    [ "$(printf 'd.mm.f32.8 1\nno.such 1\n' | "$bin/bench-ops" --serve --seconds 0.01 | sed -E 's/^[0-9.e-]+ [0-9.e-]+$/numbers/' | tr '\n' ' ')" = "numbers none " ]
+    [ "$(printf 'd.mm.f32.8 1\nno.such 1\n' | "$bin/bench-ops" --serve --seconds 0.01 |
+        sed -E 's/^[0-9.e-]+ [0-9.e-]+$/numbers/' | tr '\n' ' ')" = "numbers none " ]
 }
 
-line() { echo "{\"lib\": \"tessera\", \"workload\": \"$1\", \"threads\": 1, \"seconds\": $2, \"bytes\": 1, \"flops\": 0}"; }
+line() {
+    printf '{"lib": "tessera", "workload": "%s", "threads": 1, "seconds": %s, "bytes": 1, "flops": 0}\n' "$@"
+}
 
 diff_finds_changes() {
-    { line slow 1.0; line slow 1.02; line fast 1.0; line fast 1.02; line same 1.0; line same 1.1; } >"$here/b.json"
-    { line slow 1.5; line slow 1.52; line fast 0.5; line fast 0.51; line same 1.08; line same 1.12; } >"$here/c.json"
+    { line slow 1.0; line slow 1.02; line fast 1.0; line fast 1.02
+      line same 1.0; line same 1.1; } >"$here/b.json"
+    { line slow 1.5; line slow 1.52; line fast 0.5; line fast 0.51
+      line same 1.08; line same 1.12; } >"$here/c.json"
     tools/bench-diff "$here/b.json" "$here/c.json"
-    [ $? = 1 ] && grep -q '1 faster, 1 slower, 1 within noise' <(tools/bench-diff "$here/b.json" "$here/c.json") &&
+    [ $? = 1 ] && grep -q '1 faster, 1 slower, 1 within noise' \
+        <(tools/bench-diff "$here/b.json" "$here/c.json") &&
         tools/bench-diff "$here/b.json" "$here/b.json"
 }
 

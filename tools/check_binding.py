@@ -116,8 +116,9 @@ SHAPES = {  # where not (4, 4)
     **{f"{k}_pool{n}d": {"x": (1, 2) + (6,) * n} for k in ("max", "avg", "lp") for n in (1, 2, 3)},
     **{f"{k}_pool_all": {"x": (1, 2, 6)} for k in ("max", "avg")},
     **{f"adaptive_{k}_pool": {"x": (1, 2, 6)} for k in ("max", "avg")},
-    "conv_grad_data": {"grad": (1, 2, 2), "w": (2, 4, 3)}, "conv_grad_weights": {"grad": (1, 2, 3), "x": (1, 4, 4)},
-    "linear_activation": channels("bias"), "resize": {"x": (1, 2, 6)}, "grid_sample": {"x": (1, 2, 3, 4), "grid": (1, 3, 2, 2)},
+    "conv_grad_data": {"grad": (1, 2, 2), "w": (2, 4, 3)},
+    "conv_grad_weights": {"grad": (1, 2, 3), "x": (1, 4, 4)}, "linear_activation": channels("bias"),
+    "resize": {"x": (1, 2, 6)}, "grid_sample": {"x": (1, 2, 3, 4), "grid": (1, 3, 2, 2)},
     "multi_head_attention": {"x": (3, 4), "mask": (3, 3)},
     "attention": {"q": (2, 3, 4), "k": (2, 3, 4), "v": (2, 3, 4), "mask": (3, 3)},
     "self_attention": {"q": (3, 2, 4), "k": (3, 2, 4), "v": (3, 2, 4)},
@@ -131,14 +132,14 @@ SHAPES = {  # where not (4, 4)
     "rope": {"x": (3, 2, 4), "positions": (3,)},
     "rope_with": {"x": (3, 2, 4), "positions": (3,), "sin_table": (4, 2), "cos_table": (4, 2)},
     "cross_entropy": channels("target", "weight"), "nll_loss": channels("target", "weight"),
-    "searchsorted": channels("sorted"), "histogram_with": channels("edges"),
-    "quantile": channels("q"), "nanquantile": channels("q"), "cov": channels("fweights", "aweights"),
+    "searchsorted": channels("sorted"), "histogram_with": channels("edges"), "quantile": channels("q"),
+    "nanquantile": channels("q"), "cov": channels("fweights", "aweights"),
 }
 
 VALUES = {  # of arguments without a default
     "axis": 0, "k": 2, "n": 2, "count": 2, "depth": 5, "rows": 3, "cols": 4, "samples": 1, "groups": 2,
-    "heads": 2, "low": 0, "high": 5, "start": 0, "stop": 4, "value": 1, "eps": 1e-5, "p": 2, "random": 0.5, "seed": 7,
-    "shape": (2, 3), "sizes": (2,), "shifts": (1,), "axes": (0,), "reps": (2, 2),
+    "heads": 2, "low": 0, "high": 5, "start": 0, "stop": 4, "value": 1, "eps": 1e-5, "p": 2, "random": 0.5,
+    "seed": 7, "shape": (2, 3), "sizes": (2,), "shifts": (1,), "axes": (0,), "reps": (2, 2),
     "alpha": 2, "factor": 2, "rate": 0.5, "step": 1, "before": (1, 1), "after": (1, 1), "text": b"ij,jk->ik",
 }
 OWN_VALUES = {"tensordot": {"axes_a": (1,), "axes_b": (0,)}, "max_pool_all": {"n": 1},

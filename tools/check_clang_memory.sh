@@ -3,4 +3,5 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tools/clang_sanitizer.sh
-clang_sanitizer build/clang-msan memory unit/test_{pool,tensor,desc,print,files,memory,random,match,interop} ops/test_empty
+clang_sanitizer build/clang-msan memory unit/test_{pool,tensor,desc,print,files,memory,random,match,interop} \
+    ops/test_empty

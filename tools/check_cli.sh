@@ -66,20 +66,23 @@ try --version;       wants "--version" 0 '^tsr [0-9.]+, library [0-9.]+'
 try;                 wants "no command" 2 '' '^usage: tsr COMMAND'
 try help;            wants "help" 0 '^usage: tsr COMMAND'
 try help nothing;    wants "help of no command" 2 '' "no command 'nothing'"
-try oops;            wants "a command that is none" 2 '' "^tsr: there is no command 'oops'; did you mean ops\?"
+try oops
+wants "a command that is none" 2 '' "^tsr: there is no command 'oops'; did you mean ops\?"
 try --oops;          wants "an option that is none" 2 '' '^tsr: there is no option --oops'
 for name in $commands; do
     try help "$name";     wants "help $name" 0 "^usage: tsr $name"
     cp "$work/out" "$work/help"
     try "$name" --help;   wants "$name --help" 0 "^usage: tsr $name"
     cmp -s "$work/help" "$work/out"; report "both helps of $name are the same" $?
-    try "$name" --oops;   wants "$name with an option that is none" 2 '' "^tsr: $name: there is no option --oops"
+    try "$name" --oops
+    wants "$name with an option that is none" 2 '' "^tsr: $name: there is no option --oops"
 done
 
 # --- ops --------------------------------------------------------------------------------
 
 try ops;                  wants "ops" 0 '^elementwise \('
-[ "$(awk '{ if (length > n) n = length } END { print n + 0 }' "$work/out")" -le 80 ]; report "ops fits 80 columns" $?
+[ "$(awk '{ if (length > n) n = length } END { print n + 0 }' "$work/out")" -le 80 ]
+report "ops fits 80 columns" $?
 ! grep -q $'\033' "$work/out"; report "ops prints no colours to a file" $?
 for width in 40 64 100; do
     COLUMNS=$width try ops
@@ -94,7 +97,8 @@ try ops --families;       wants "ops --families" 0 '^reduce$'
 try ops add matmul;       wants "ops of two names" 0 '^matmul  matmul$'
 grep -qE '^  takes +y: as x$' "$work/out"; report "an operand that shares a dtype says so" $?
 try ops abs;              wants "ops abs" 0 '^  gives +z: i8 .* f64$'
-grep -qE '^  errors +f16 0, f32 0, f64 0, c64 1, c128 1, in units' "$work/out"; report "an elementwise op tells its errors" $?
+grep -qE '^  errors +f16 0, f32 0, f64 0, c64 1, c128 1, in units' "$work/out"
+report "an elementwise op tells its errors" $?
 try ops linear;           wants "ops of a composed op" 0 '^linear  matmul, composed of other ops$'
 grep -qE '^  call +x, w, bias = none -> out$' "$work/out"; report "an op tells what its function takes" $?
 try ops --json;           wants "ops as JSON" 0 '^ +"kind": "composed",$'
@@ -104,9 +108,11 @@ grep -qE '^ +"default": "TSR_ROPE_HALVES"$' "$work/out"; report "an argument of 
 try ops --family scan;    wants "ops of a family" 0 '^scan \('
 ! grep -q '^reduce' "$work/out"; report "other families are not shown" $?
 try ops --family=scan;    wants "ops of a family, with =" 0 '^scan \('
-try ops logadexp;         wants "an op that is none" 1 '' "^tsr: ops: no op is called 'logadexp'; did you mean logaddexp\?$"
+try ops logadexp
+wants "an op that is none" 1 '' "^tsr: ops: no op is called 'logadexp'; did you mean logaddexp\?$"
 try ops sum nothing_like_it; wants "one of two that is none" 1 '' "no op is called 'nothing_like_it'$"
-try ops --family reduse;  wants "a family that is none" 1 '' "no family is called 'reduse'; did you mean reduce\?"
+try ops --family reduse
+wants "a family that is none" 1 '' "no family is called 'reduse'; did you mean reduce\?"
 try ops add --family scan; wants "an op of another family" 1 '' "none of these"
 try ops --family;         wants "an option without its value" 2 '' '--family needs a value'
 try ops --json=x;         wants "a switch with a value" 2 '' '--json takes no value'
@@ -117,43 +123,56 @@ try ops -- add;           wants "a name after --" 0 '^add  elementwise'
 
 try bench --seconds 0.01 "d.mm.f32.8\$";  wants "bench of one workload" 0 '^d\.mm\.f32\.8 .*GF/s .*\*'
 try bench --list;                        wants "the names of workloads" 0 '^a\.T\.f32\.100$'
-try bench --json --seconds 0.01 'f.add4$'; wants "bench as JSON" 0 '^\{"lib": "tessera", "workload": "f\.add4", "threads": 1, '
-try bench --seconds 0.01 --picture "$work/roof.svg" 'mm.f32.(8|64)$|T.f32.100$|add.f32.1M'; wants "bench with a picture" 0 'GB/s'
+try bench --json --seconds 0.01 'f.add4$'
+wants "bench as JSON" 0 '^\{"lib": "tessera", "workload": "f\.add4", "threads": 1, '
+try bench --seconds 0.01 --picture "$work/roof.svg" 'mm.f32.(8|64)$|T.f32.100$|add.f32.1M'
+wants "bench with a picture" 0 'GB/s'
 grep -q '<svg' "$work/roof.svg" && grep -q 'Computing' "$work/roof.svg" && grep -q '<circle' "$work/roof.svg"
 report "the roofline has points" $?
 try bench '(';                           wants "a pattern that is none" 2 '' 'is no regular expression'
 try bench --threads 0 f.add4;            wants "no threads" 2 '' '--threads is 1 to 1024'
 try bench a b;                           wants "two patterns" 2 '' 'one pattern at most'
-try bench --seconds 0.01 --picture "$work/none/roof.svg" 'f.add4$'; wants "a picture that cannot be written" 1 '' 'roof.svg'
+try bench --seconds 0.01 --picture "$work/none/roof.svg" 'f.add4$'
+wants "a picture that cannot be written" 1 '' 'roof.svg'
 try bench --tune --seconds 0 column_ahead; wants "bench --tune" 0 '^column_ahead +[0-9]+ +[0-9]+ +[0-9.]+'
 grep -q '^const tsri_tuning tsri_tuning_this_machine = {$' "$work/out"; report "bench --tune prints a row" $?
 sed -n '/^\/\*/,$p' "$work/out" >"$work/this_machine.c"
-${CC:-cc} -std=c11 -Wall -Wextra -Werror -Wno-missing-field-initializers -fsyntax-only -Isrc -Isrc/cpu/tuning -Iinclude \
-    "$work/this_machine.c"
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -Wno-missing-field-initializers -fsyntax-only -Isrc \
+    -Isrc/cpu/tuning -Iinclude "$work/this_machine.c"
 report "the row compiles" $?
 fields=$(grep -cE '^(PLAIN|PRODUCTS|CONV|INDEXING|COPIES|OF_LANES|SYSTEM)\(' src/cpu/tuning/fields.def)
-[ "$(grep -cE '^ +\.[a-z_]+ = [A-Z0-9]' "$work/this_machine.c")" = "$fields" ]; report "the row is complete" $?
-try bench --tune --seconds 0 --json huge;  wants "bench --tune as JSON" 0 '^\{"fields": "system.huge_least", "in_use": "[0-9]+", '
+[ "$(grep -cE '^ +\.[a-z_]+ = [A-Z0-9]' "$work/this_machine.c")" = "$fields" ]
+report "the row is complete" $?
+try bench --tune --seconds 0 --json huge
+wants "bench --tune as JSON" 0 '^\{"fields": "system.huge_least", "in_use": "[0-9]+", '
 grep -qE '^\{"changes": "[^"]*", "tuning": "[a-z_0-9]+,thread_work=[0-9]+,.*"\}$' "$work/out"
 report "the tuning as JSON" $?
-TSR_TUNING=default,copy_ahead=64 try bench --tune --seconds 0 --json huge; wants "bench --tune of another family" 0 '"tuning": "default,.*,copy_ahead=64,'
+TSR_TUNING=default,copy_ahead=64 try bench --tune --seconds 0 --json huge
+wants "bench --tune of another family" 0 '"tuning": "default,.*,copy_ahead=64,'
 try bench --tune --list;                 wants "--tune with another form" 2 '' '--tune goes with'
-try bench --tune nothing_like_it;        wants "a field that is none" 1 '' "no field that is measured matches 'nothing_like_it'"
-try bench --tune '(';                    wants "a pattern of fields that is none" 2 '' 'is no regular expression'
-try devices;                             wants "the devices" 0 '^cpu:0 .* CPU, [a-z0-9]+ kernels, [0-9]+ threads$'
-try devices;                             wants "devices of plugins" 0 '^sim:1 .* simulated device 1 \(f64 f16 bf16 async graphs peer\)$'
+try bench --tune nothing_like_it
+wants "a field that is none" 1 '' "no field that is measured matches 'nothing_like_it'"
+try bench --tune '('
+wants "a pattern of fields that is none" 2 '' 'is no regular expression'
+try devices
+wants "the devices" 0 '^cpu:0 .* CPU, [a-z0-9]+ kernels, [0-9]+ threads$'
+try devices
+wants "devices of plugins" 0 '^sim:1 .* simulated device 1 \(f64 f16 bf16 async graphs peer\)$'
 try devices --json;                      wants "the devices as JSON" 0 '"name": "cpu:0"'
-try devices cpu;                         wants "a word that devices does not take" 2 '' "takes no argument, but got 'cpu'"
+try devices cpu
+wants "a word that devices does not take" 2 '' "takes no argument, but got 'cpu'"
 
 # --- selftest ---------------------------------------------------------------------------
 
 try selftest --seed 7 --seconds 0;  wants "selftest" 0 '^[0-9]+ run, 0 failed, [0-9]+ skipped in .* seed 7$'
 sed 's/ in [0-9.]* s with.*//' "$work/out" >"$work/first"
 try selftest --seed 7 --seconds 0
-sed 's/ in [0-9.]* s with.*//' "$work/out" | cmp -s - "$work/first"; report "selftest of one seed repeats itself" $?
+sed 's/ in [0-9.]* s with.*//' "$work/out" | cmp -s - "$work/first"
+report "selftest of one seed repeats itself" $?
 try selftest --seed 7 --seconds 0;  wants "selftest has a check of every op" 0 '^[0-9]+ run, 0 failed'
 ! grep -q 'no check is about' "$work/out"; report "no op is without a check in selftest" $?
-TSR_LAPACK=none try selftest --seed 7 --seconds 0; wants "selftest without LAPACK" 0 '^[0-9]+ run, 0 failed, 0 skipped in'
+TSR_LAPACK=none try selftest --seed 7 --seconds 0
+wants "selftest without LAPACK" 0 '^[0-9]+ run, 0 failed, 0 skipped in'
 try selftest --seed 1 --family order --verbose; wants "selftest of a family" 0 '^ok +order +sort f32 '
 ! grep -q elementwise "$work/out"; report "other families are not run" $?
 try selftest --family ordre;     wants "selftest of a family that is none" 1 '' "did you mean order\?"
@@ -161,12 +180,14 @@ try selftest --seed x;           wants "a seed that is none" 2 '' "--seed takes 
 try selftest --seed -1;          wants "a negative seed" 2 '' "--seed takes a whole number"
 try selftest --seconds nan;      wants "seconds that are none" 2 '' "--seconds takes a number of seconds"
 try selftest word;               wants "a word too much" 2 '' "not 'word'"
-TSR_THREADS=3 try selftest --seed 2 --family threads; wants "selftest with 3 threads" 0 'with 3 threads; seed 2'
+TSR_THREADS=3 try selftest --seed 2 --family threads
+wants "selftest with 3 threads" 0 'with 3 threads; seed 2'
 for family in $("$tsr" ops --families); do
     try selftest --seed 3 --seconds 0 --family "$family"; wants "selftest --family $family" 0 ' run, 0 failed'
 done
 try selftest --seed 4 --seconds 0 --family elementwise
-! grep -q '^skipped, as no check' "$work/out"; report "each elementwise op has a row in cli/check_elementwise.c" $?
+! grep -q '^skipped, as no check' "$work/out"
+report "each elementwise op has a row in cli/check_elementwise.c" $?
 
 # A library that is wrong is noticed: maximum answers with x, whatever y is.
 cat >"$work/wrong.c" <<'C'
@@ -176,7 +197,8 @@ tsr_status tsr_maximum(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor *
     return tsr_fmin(out, x, y);
 }
 C
-if ldd "$tsr" | grep -q asan || ! ${CC:-cc} -shared -fPIC -Iinclude "$work/wrong.c" -o "$work/wrong.so" 2>/dev/null; then
+if ldd "$tsr" | grep -q asan ||
+    ! ${CC:-cc} -shared -fPIC -Iinclude "$work/wrong.c" -o "$work/wrong.so" 2>/dev/null; then
     skip "a wrong library: cannot be made here"
 else
     LD_PRELOAD=$work/wrong.so try selftest --seed 5 --seconds 0
@@ -229,7 +251,8 @@ for i in 0 1 10 11 2 3 4 5 6 7 8 9; do
 done
 "$tsr" eval 'zeros(())' -o "$l/net.step.npy"
 "$tsr" convert "$l" "$f/layers.safetensors" --quiet
-LC_ALL=C.UTF-8 try info --tree "$f/layers.safetensors"; wants "info as a tree" 0 '^  net  +25 tensors  +1\.7 KB$'
+LC_ALL=C.UTF-8 try info --tree "$f/layers.safetensors"
+wants "info as a tree" 0 '^  net  +25 tensors  +1\.7 KB$'
 cat >"$work/tree" <<'TREE'
   net                    25 tensors           1.7 KB
   ├ layers               24 tensors           1.6 KB
@@ -252,18 +275,24 @@ for width in 60 200; do
     COLUMNS=$width LC_ALL=C.UTF-8 try info --tree "$f/layers.safetensors"
     [ "$(grep -E '^  ' "$work/out" | wc -L)" -le $width ]; report "a tree fits $width columns" $?
 done
-try info "$f/layers.safetensors";              wants "info to a file is a table" 0 '^  net\.layers\.3\.q\.weight +f32 +\(9, 4\) +\(4, 1\) +144 +mapped$'
-try info "$f/layers.safetensors:net.layers.*.norm" --sort name; wants "names by a pattern" 0 'total: 12 tensors, 48 elements'
-[ "$(awk '/norm/ { print $1 }' "$work/out" | sed -n '3p;11p' | tr '\n' ' ')" = "net.layers.2.norm net.layers.10.norm " ]
+try info "$f/layers.safetensors"
+wants "info to a file is a table" 0 '^  net\.layers\.3\.q\.weight +f32 +\(9, 4\) +\(4, 1\) +144 +mapped$'
+try info "$f/layers.safetensors:net.layers.*.norm" --sort name
+wants "names by a pattern" 0 'total: 12 tensors, 48 elements'
+[ "$(awk '/norm/ { print $1 }' "$work/out" | sed -n '3p;11p' |
+    tr '\n' ' ')" = "net.layers.2.norm net.layers.10.norm " ]
 report "which come in natural order" $?
 try info "$f/layers.safetensors" --sort size;  wants "the largest first" 0 ''
 [ "$(awk 'NR == 3 { print $1 }' "$work/out")" = net.layers.3.q.weight ]; report "and it is" $?
 try info "$f/layers.safetensors" --select '*.1.*' --select '*step'; wants "two patterns" 0 'total: 3 tensors'
 try info "$f/layers.safetensors" --names --select '*.1.*'; wants "names alone" 0 '^net\.layers\.1\.norm$'
 [ "$(wc -l <"$work/out")" = 2 ];               report "and no more than them" $?
-try info "$f/layers.safetensors" --select none; wants "a pattern that matches nothing" 1 '' 'no name matches --select'
-try info "$f/layers.safetensors:none*";        wants "the same behind the file" 3 '' "no name matches 'none\*'"
-try info "$f/layers.safetensors" --sort weight; wants "an order that is none" 2 '' '--sort takes one of: file name size'
+try info "$f/layers.safetensors" --select none
+wants "a pattern that matches nothing" 1 '' 'no name matches --select'
+try info "$f/layers.safetensors:none*"
+wants "the same behind the file" 3 '' "no name matches 'none\*'"
+try info "$f/layers.safetensors" --sort weight
+wants "an order that is none" 2 '' '--sort takes one of: file name size'
 try convert "$f/layers.safetensors" "$f/sorted.safetensors" --sort size; wants "convert in an order" 0
 try info "$f/sorted.safetensors"
 [ "$(awk 'NR == 3 { print $1 }' "$work/out")" = net.layers.3.q.weight ]; report "which is that of the file" $?
@@ -271,7 +300,8 @@ try info "$f/sorted.safetensors"
 try show "$f/x.npy[0, ::2, ..., -1]"; wants "show of a slice" 0 '^\[ 3 11\]$'
 try show "$f/x.npy[1, None, 2, ::-1]"; wants "show with a new axis, backwards" 0 '^\[\[23 22 21 20\]\]$'
 try show "$f/x.npy[5:2, 100:]";   wants "show of nothing" 0 'i64\(0, 0, 4 '
-try show "$f/x.npy[2]";           wants "an index out of bounds" 3 '' 'index 2 is out of bounds for axis 0 with size 2'
+try show "$f/x.npy[2]"
+wants "an index out of bounds" 3 '' 'index 2 is out of bounds for axis 0 with size 2'
 try show "$f/x.npy[0, 0, 0, 0]";  wants "too many indices" 3 '' '4 indices for a tensor with 3 dims'
 try show "$f/x.npy[1:2:0]";       wants "a step of 0" 2 '' 'step of a range is 0'
 try show "$f/x.npy[a]";           wants "a slice that is none" 2 '' 'neither an index'
@@ -302,7 +332,8 @@ grep -qE '^  max +inf$' "$work/out";  report "stats has infinities" $?
 try stats "$f/x.npy" --quantiles 0,0.5,1; wants "stats of quantiles" 0 '^  50 % +11.5$'
 COLUMNS=120 try stats "$f/m.npz"; wants "stats of several" 0 '^wave +f32 +3000 '
 make 'where(arange(1000) < 2, nan, where(arange(1000) < 5, -inf, (arange(1000) % 10).astype(f32)))' odd.npy
-try stats "$f/odd.npy";           wants "stats of what is not finite" 0 '^  mean +4\.5[0-9]+  \(of 995 finite ones\)$'
+try stats "$f/odd.npy"
+wants "stats of what is not finite" 0 '^  mean +4\.5[0-9]+  \(of 995 finite ones\)$'
 make 'full((5,), nan)' none.npy
 try stats "$f/none.npy";          wants "stats of NaN alone" 0 '^  mean +-$'
 ! grep -q -e -nan "$work/out";    report "and no sign of it" $?
@@ -319,9 +350,12 @@ done
 mkdir "$f/rows"
 for i in 1 2 10; do "$tsr" eval "normal((50, 60), seed=$i) * $i" -o "$f/rows/layer.$i.npy"; done
 cp "$f/odd.npy" "$f/rows/odd.npy"
-LC_ALL=C.UTF-8 COLUMNS=120 try stats "$f/rows"; wants "stats in rows" 0 '^layer\.2 +f64 +3000 .* 0 +0 +0  .*█.*'
-[ "$(awk '{ print $1 }' "$work/out" | tr '\n' ' ')" = "name layer.1 layer.2 layer.10 odd " ]; report "in natural order" $?
-grep -qE '^odd +f32 +1000 +-inf +9 +4\.5[0-9]* +2\.[0-9]* +99 +2 +3 ' "$work/out"; report "with all numbers" $?
+LC_ALL=C.UTF-8 COLUMNS=120 try stats "$f/rows"
+wants "stats in rows" 0 '^layer\.2 +f64 +3000 .* 0 +0 +0  .*█.*'
+[ "$(awk '{ print $1 }' "$work/out" | tr '\n' ' ')" = "name layer.1 layer.2 layer.10 odd " ]
+report "in natural order" $?
+grep -qE '^odd +f32 +1000 +-inf +9 +4\.5[0-9]* +2\.[0-9]* +99 +2 +3 ' "$work/out"
+report "with all numbers" $?
 LC_ALL=C COLUMNS=120 try stats "$f/rows" --sort std; wants "rows by a number" 0 '^layer\.10 .*[#*]'
 [ "$(awk 'NR == 2 { print $1 }' "$work/out")" = layer.10 ]; report "the largest first" $?
 for width in 50 60 80 200; do
@@ -345,9 +379,11 @@ done
 try stats "$f/x.npy" --bins 0;    wants "no bins" 2 '' '--bins takes 1'
 try stats "$f/x.npy" --quantiles 2; wants "a quantile that is none" 2 '' '--quantiles takes'
 
-make 'sin(arange(3000).reshape(60, 50) / 70.0).astype(f32) + (arange(3000).reshape(60, 50) == 777) * 0.001' near.npy
+make 'sin(arange(3000).reshape(60, 50) / 70.0).astype(f32) + (arange(3000).reshape(60, 50) == 777) * 0.001' \
+    near.npy
 try diff "$f/wave.npy" "$f/wave.npy"; wants "diff of the same" 0 '^identical$'
-try diff "$f/wave.npy" "$f/near.npy" --any-dtype; wants "diff of what differs" 1 'max abs 0.001[0-9.e-]* at \(15, 27\)'
+try diff "$f/wave.npy" "$f/near.npy" --any-dtype
+wants "diff of what differs" 1 'max abs 0.001[0-9.e-]* at \(15, 27\)'
 try diff "$f/wave.npy" "$f/near.npy" --any-dtype --atol 0.002; wants "diff within a tolerance" 0 '^close$'
 try diff "$f/wave.npy" "$f/near.npy" --atol 0.002; wants "diff of dtypes" 1 'tensor: other dtype; '
 LC_ALL=C try diff "$f/x.npy" "$f/wave.npy"; wants "diff of shapes" 1 '2x3x4 and 60x50$'
@@ -358,18 +394,24 @@ try diff "$f/m.npz" "$f/m.safetensors"; wants "diff of two formats" 0 '^identica
 try diff "$f/m.npz" "$f/bad.npy";     wants "diff with a damaged file" 3 '' 'bad.npy'
 try diff "$f/nan.npy" "$f/nan.npy";   wants "NaN is NaN" 0
 try diff "$f/nan.npy" "$f/nan.npy" --nan-differs; wants "unless it differs" 1 'different'
-# Two models: one tensor moved a little, one a lot, one has a NaN, one another shape, one another dtype; one of each
-# side alone.
+# Two models: one tensor moved a little, one a lot, one has a NaN, one another shape, one another dtype; one
+# of each side alone.
 mkdir "$f/a" "$f/b"
-for i in 1 2 3 4 5 6 7; do "$tsr" eval "sin(arange(600).reshape(20, 30) * $i).astype(f32)" -o "$f/a/w.$i.npy"; done
+for i in 1 2 3 4 5 6 7; do
+    "$tsr" eval "sin(arange(600).reshape(20, 30) * $i).astype(f32)" -o "$f/a/w.$i.npy"
+done
 cp "$f"/a/* "$f/b"
-"$tsr" eval 'x + (arange(600).reshape(20, 30) == 7).astype(f32) * 0.001' "x=$f/a/w.2.npy" -o "$f/b/w.2.npy" --force
+"$tsr" eval 'x + (arange(600).reshape(20, 30) == 7).astype(f32) * 0.001' "x=$f/a/w.2.npy" -o "$f/b/w.2.npy" \
+    --force
 "$tsr" eval 'x * 1.5' "x=$f/a/w.3.npy" -o "$f/b/w.3.npy" --force
-"$tsr" eval 'where(arange(600).reshape(20, 30) == 9, nan, x).astype(f32)' "x=$f/a/w.4.npy" -o "$f/b/w.4.npy" --force
+"$tsr" eval 'where(arange(600).reshape(20, 30) == 9, nan, x).astype(f32)' "x=$f/a/w.4.npy" -o "$f/b/w.4.npy" \
+    --force
 "$tsr" eval 'x[1:]' "x=$f/a/w.5.npy" -o "$f/b/w.5.npy" --force
 "$tsr" eval 'x.astype(f64)' "x=$f/a/w.6.npy" -o "$f/b/w.6.npy" --force
 mv "$f/b/w.7.npy" "$f/b/v.npy"
-LC_ALL=C try diff "$f/a" "$f/b";      wants "diff of two models" 1 '^different: 6 of 8 tensors \(1 only in A, 1 only in B, 1 of another shape, 1 of another dtype\); NaN on one side of w\.4$'
+LC_ALL=C try diff "$f/a" "$f/b"
+others='1 only in A, 1 only in B, 1 of another shape, 1 of another dtype'
+wants "diff of two models" 1 "^different: 6 of 8 tensors \($others\); NaN on one side of w\.4$"
 cat >"$work/table" <<'TABLE'
 name    rel L2     cosine  max abs  changed   share
 v                                                    only in B
@@ -386,8 +428,10 @@ LC_ALL=C try diff "$f/a" "$f/b" --sort name; wants "diff by name" 1 '^different'
 LC_ALL=C COLUMNS=40 try diff "$f/a" "$f/b"
 [ "$(head -n 8 "$work/out" | wc -L)" -le 40 ]; report "the table fits 40 columns" $?
 try diff "$f/a" "$f/b" --select 'w.[16]'; wants "dtypes alone" 1 '^same values, other dtypes: 2 tensors$'
-try diff "$f/a" "$f/b" --select 'w.[16]' --any-dtype; wants "which are allowed" 0 '^same values, other dtypes: 2 tensors$'
-try diff "$f/a" "$f/b" --select 'w.[12]' --atol 0.01; wants "within a tolerance" 0 '^close: 2 tensors; largest relative L2 5\.77e-05 in w\.2$'
+try diff "$f/a" "$f/b" --select 'w.[16]' --any-dtype
+wants "which are allowed" 0 '^same values, other dtypes: 2 tensors$'
+try diff "$f/a" "$f/b" --select 'w.[12]' --atol 0.01
+wants "within a tolerance" 0 '^close: 2 tensors; largest relative L2 5\.77e-05 in w\.2$'
 try diff "$f/a" "$f/b" --select none; wants "nothing to compare" 1 '' 'no name matches'
 try diff "$f/a/w.4.npy" "$f/b/w.4.npy"; wants "a NaN is no infinite error" 1 '^    NaN on one side alone: 1$'
 ! grep -q inf "$work/out";            report "and has none" $?
@@ -402,7 +446,8 @@ try diff "$f/x.npy";                  wants "diff of one" 2 '' 'two files'
 try convert "$f/m.npz" "$f/new.safetensors"; wants "convert" 0 'new.safetensors: 2 tensors'
 try convert "$f/m.npz" "$f/new.safetensors"; wants "convert over a file" 1 '' 'is there already; --force'
 try convert "$f/m.npz" "$f/new.safetensors" --force --quiet; wants "convert --force" 0
-try convert "$f/m.npz" "$f/one.npy";  wants "convert several to npy" 1 '' 'npy holds one tensor, and there are 2'
+try convert "$f/m.npz" "$f/one.npy"
+wants "convert several to npy" 1 '' 'npy holds one tensor, and there are 2'
 [ ! -e "$f/one.npy" ];                report "and nothing is written" $?
 try convert "$f/m.npz" "$f/each/";    wants "convert to a directory" 0 'each/: 2 tensors'
 try diff "$f/m.npz" "$f/each";        wants "which has the same" 0 '^identical: 2 tensors$'
@@ -420,8 +465,10 @@ try diff "$f/names.safetensors" "$f/apart"; wants "each has a file of its own" 0
 report "and no two differ in case alone" $?
 rm -r "$f/apart" "$f/names.safetensors"
 try convert "$f/m.npz" "$f/shards/m.safetensors" --shard 1KB; wants "convert to shards" 0 'in 2 shards'
-try convert "$f/m.npz" "$f/shards/m.safetensors" --shard 1KB; wants "convert over shards" 1 '' 'is there already; --force'
-try convert "$f/m.npz" "$f/one-shard" --to safetensors --shard 1GB; wants "convert to one shard" 0 'in 1 shard$'
+try convert "$f/m.npz" "$f/shards/m.safetensors" --shard 1KB
+wants "convert over shards" 1 '' 'is there already; --force'
+try convert "$f/m.npz" "$f/one-shard" --to safetensors --shard 1GB
+wants "convert to one shard" 0 'in 1 shard$'
 rm -f "$f"/one-shard*
 "$tsr" convert "$f/m.npz" - --to safetensors | cat >"$f/piped.safetensors"
 try diff "$f/m.npz" "$f/piped.safetensors"; wants "convert to standard output" 0 '^identical: 2 tensors$'
@@ -440,12 +487,15 @@ try info "$f/s.npz";                  wants "and their result" 0 '^  w\.ave +f16
 try convert "$f/m.npz" "$f/t.npz" --select nothing; wants "select nothing" 1 '' 'no name matches'
 try convert "$f/m.npz" "$f/t.npz" --rename '(=x'; wants "a regular expression that is none" 2 '' '--rename'
 try convert "$f/m.npz" "$f/t.npz" --rename '.*=x'; wants "two of one name" 1 '' "would be called 'x'"
-try convert "$f/m.npz" "$f/t.npz" --transpose 1,0; wants "axes that do not fit" 3 '' 'has 3 dims; --transpose names 2'
+try convert "$f/m.npz" "$f/t.npz" --transpose 1,0
+wants "axes that do not fit" 3 '' 'has 3 dims; --transpose names 2'
 "$tsr" convert "$f/wave.npy" "$f/half.safetensors" --dtype bf16 --quiet
-try convert "$f/half.safetensors" "$f/half.npy"; wants "what a format lacks" 1 '' 'half\.npy: npy has no bf16; --dtype f32 converts it$'
+try convert "$f/half.safetensors" "$f/half.npy"
+wants "what a format lacks" 1 '' 'half\.npy: npy has no bf16; --dtype f32 converts it$'
 ! grep -qE 'tsr_|writer_|file_' "$work/err"; report "is told in words of the command" $?
 printf 'x' >"$f/unknown"
-try info "$f/unknown";                wants "a file of no format" 3 '' '^tsr: info: .*/unknown: .*\(--format does\)$'
+try info "$f/unknown"
+wants "a file of no format" 3 '' '^tsr: info: .*/unknown: .*\(--format does\)$'
 rm "$f/unknown"
 try convert "$f/m.npz" "$f/t.what";   wants "a format that is none" 2 '' 'does not say which format'
 try convert "$f/m.npz" "$f/no/t.npz"; wants "a directory that is not there" 1 '' 'no/t.npz'
@@ -456,7 +506,8 @@ printf 'city;age\n"a, b";3\nOslo;4\n' >"$f/commas.csv"
 try info "$f/commas.csv" --separator ';'; wants "a word with a comma" 0 'categories.city = \["a, b", Oslo\]'
 rm "$f/commas.csv"
 try show "$f/words.csv:city[1:]" --separator ';'; wants "a column by its name" 0 'city: f64\(1'
-try show "$f/words.csv:cty" --separator ';'; wants "a column that nearly is one" 3 '' "no column 'cty'; did you mean city"
+try show "$f/words.csv:cty" --separator ';'
+wants "a column that nearly is one" 3 '' "no column 'cty'; did you mean city"
 try stats "$f/words.csv" --separator ';'; wants "a row for each column" 0 '^city +2 words'
 try show "$f/words.csv" --columns age;    wants "a separator that is found" 0 '\[nan *\]'
 try stats "$f/words.csv:city";            wants "how often each word is there" 0 '^  Rome 1 '
@@ -468,14 +519,16 @@ printf 'a\n1,5\n' >"$f/ragged.csv"
 try show "$f/ragged.csv"; wants "another separator" 3 '' '--separator'
 printf 'version https://git-lfs.github.com/spec/v1\nsize 1\n' >"$f/pointer.safetensors"
 try info "$f/pointer.safetensors"; wants "a pointer of Git LFS" 3 '' 'git lfs pull'
-try convert "$f/words.csv" "$f/words.pt"; wants "a format that is only read" 2 '' 'only read; these are written: npy'
+try convert "$f/words.csv" "$f/words.pt"
+wants "a format that is only read" 2 '' 'only read; these are written: npy'
 try show "$f/words.csv" --separator ';' --header no --columns 0; wants "a table without a header" 0 '\[2\.\]'
 try show "$f/words.csv" --columns height; wants "a column that is none" 3 '' 'no column "height"'
 try show "$f/words.csv" --header maybe;   wants "--header of neither" 2 '' 'yes or no'
 try show "$f/words.csv" --separator ab;   wants "--separator of two" 2 '' 'one character'
 for format in npy npz safetensors gguf csv tsv; do
     "$tsr" convert "$f/wave.npy" "$f/r.$format" --quiet --force
-    try diff "$f/wave.npy" "$f/r.$format" --any-dtype --rtol 1e-6; wants "there and back: $format" 0 '^(identical|close|same values, other dtypes)$'
+    try diff "$f/wave.npy" "$f/r.$format" --any-dtype --rtol 1e-6
+    wants "there and back: $format" 0 '^(identical|close|same values, other dtypes)$'
 done
 for format in png ppm; do
     "$tsr" convert "$f/image.npy" "$f/r.$format" --quiet --force
@@ -549,7 +602,8 @@ try eval;                         wants "no expression" 2 '' 'which expression'
 try eval '-x[0, 0]' "x=$f/x.npy"; wants "an expression that begins with -" 0 '^\[ 0 -1 -2 -3\]$'
 try eval '1' -o "$f/x.npy";       wants "eval over a file" 1 '' 'is there already'
 try eval --functions;             wants "eval --functions" 0 '^softmax\(x, axis=-1\)$'
-missing=$(comm -23 <("$tsr" ops --json --family elementwise | grep -B 4 '"params": null' | sed -n 's/.*"name": "\(.*\)",/\1/p' | sort -u) \
+missing=$(comm -23 <("$tsr" ops --json --family elementwise | grep -B 4 '"params": null' |
+    sed -n 's/.*"name": "\(.*\)",/\1/p' | sort -u) \
     <("$tsr" eval --functions | sed 's/[( ].*//' | sort -u) | tr '\n' ' ')
 [ -z "$missing" ];                report "every elementwise op is a function; $missing" $?
 depth=$(printf '(%.0s' $(seq 5000))
@@ -563,11 +617,13 @@ picture() {
     local name=$1
     shift
     try plot "$@" -o "$work/plot.npy" --force; wants "plot $name" 0
-    try eval 'round(p[:p.shape[0] // 12 * 12, :p.shape[1] // 12 * 12].astype(f32).reshape(p.shape[0] // 12, 12, p.shape[1] // 12, 12, 3)
-        .mean(axis=(1, 3))).astype(u8)' "p=$work/plot.npy" -o "$work/small.png" --force
+    try eval 'round(p[:p.shape[0] // 12 * 12, :p.shape[1] // 12 * 12].astype(f32)
+        .reshape(p.shape[0] // 12, 12, p.shape[1] // 12, 12, 3).mean(axis=(1, 3))).astype(u8)' \
+        "p=$work/plot.npy" -o "$work/small.png" --force
     wants "plot $name made smaller" 0
     if [ -n "${TSR_MAKE_PLOTS:-}" ]; then cp "$work/small.png" "tests/data/plot/$name.png"; fi
-    try diff "$work/small.png" "tests/data/plot/$name.png" --atol 8; wants "plot $name is as it was" 0 '^(identical|close)$'
+    try diff "$work/small.png" "tests/data/plot/$name.png" --atol 8
+    wants "plot $name is as it was" 0 '^(identical|close)$'
 }
 
 picture heat "$f/wave.npy"
@@ -577,20 +633,24 @@ picture image "$f/image.npy"
 picture grid "$f/box.npy"
 make 'sin(arange(5).reshape(5, 1) + arange(3000) / 99.0)' curves.npy
 make '(arange(120 * 160 * 3).reshape(120, 160, 3) * 7919 % 251).astype(u8)' noise.npy
-for words in "wave.npy" "nan.npy" "wave.npy --kind hist" "image.npy" "noise.npy" "box.npy" "curves.npy --kind line" "large.npy"; do
+for words in "wave.npy" "nan.npy" "wave.npy --kind hist" "image.npy" "noise.npy" "box.npy" \
+    "curves.npy --kind line" "large.npy"; do
     # shellcheck disable=SC2086 # words
     for end in svg png; do "$tsr" plot $f/$words -o "$work/size.$end" --force; done
-    [ "$(wc -c <"$work/size.svg")" -le "$(wc -c <"$work/size.png")" ]; report "the SVG of $words is no larger than its PNG" $?
+    [ "$(wc -c <"$work/size.svg")" -le "$(wc -c <"$work/size.png")" ]
+    report "the SVG of $words is no larger than its PNG" $?
 done
 try plot "$f/curves.npy" --kind line -o "$work/curves.svg"; wants "plot of several curves" 0
-grep -q '>row 4</text>' "$work/curves.svg" && grep -q '>value</text>' "$work/curves.svg"; report "curves have a legend and labels" $?
+grep -q '>row 4</text>' "$work/curves.svg" && grep -q '>value</text>' "$work/curves.svg"
+report "curves have a legend and labels" $?
 try plot "$f/wave.npy" --kind hist -o "$work/hist.svg"; wants "a histogram as SVG" 0
 grep -q '>count</text>' "$work/hist.svg"; report "a histogram has a label upwards" $?
 try plot "$f/wave.npy";                   wants "plot without a terminal" 0 '^f32\(60, 50\)$'
 ! grep -q $'\033' "$work/out";            report "plot prints no colours to a file" $?
 try plot "$f/x.npy[0, 0, 0]";             wants "plot of one number" 1 '' 'one number is no picture'
 try plot "$f/x.npy[:0]";                  wants "plot of nothing" 1 '' 'nothing to draw'
-try plot "$f/x.npy" --kind heat;          wants "a kind that does not fit" 1 '' '3 dims cannot be drawn as heat'
+try plot "$f/x.npy" --kind heat
+wants "a kind that does not fit" 1 '' '3 dims cannot be drawn as heat'
 try plot "$f/x.npy" --kind pie;           wants "a kind that is none" 2 '' '--kind is'
 try plot "$f/m.npz";                      wants "plot of several" 3 '' 'choose one'
 try plot "$f/wave.npy" -o "$work/w.svg";  wants "plot to SVG" 0
@@ -632,9 +692,11 @@ json() {
 if command -v python3 >/dev/null && python3 -c '' 2>/dev/null; then
     try ops --json
     json "ops --json has every op" "len(d['ops']) == $listed"
-    json "ops --json tells dtypes" "next(o for o in d['ops'] if o['name'] == 'sqrt')['takes'][0]['dtypes'][0] == 'f8e4m3'"
-    for words in "info $f/m.npz" "info --brief $f/m.npz" "show $f/x.npy[0] $f/nan.npy[:6]" "stats $f/m.npz $f/nan.npy" "stats $f/x.npy[:0]" \
-        "diff $f/wave.npy $f/near.npy" "convert $f/m.npz $f/j.npz" "plot $f/wave.npy" "plot $f/nan.npy" "eval arange(6).reshape(2,3)"; do
+    json "ops --json tells dtypes" \
+        "next(o for o in d['ops'] if o['name'] == 'sqrt')['takes'][0]['dtypes'][0] == 'f8e4m3'"
+    for words in "info $f/m.npz" "info --brief $f/m.npz" "show $f/x.npy[0] $f/nan.npy[:6]" \
+        "stats $f/m.npz $f/nan.npy" "stats $f/x.npy[:0]" "diff $f/wave.npy $f/near.npy" \
+        "convert $f/m.npz $f/j.npz" "plot $f/wave.npy" "plot $f/nan.npy" "eval arange(6).reshape(2,3)"; do
         # shellcheck disable=SC2086 # words
         try $words --json
         json "${words%% *} --json is JSON" "isinstance(d, (dict, list))"
@@ -647,7 +709,8 @@ if command -v python3 >/dev/null && python3 -c '' 2>/dev/null; then
     json "selftest --json" "d['seed'] == 2**64 - 1 and d['failed'] == 0 and d['run'] == len(d['checks'])"
     if [ -e "$work/wrong.so" ]; then
         LD_PRELOAD=$work/wrong.so try selftest --seed 5 --seconds 0 --family elementwise --json
-        json "selftest --json of a wrong library" "d['failed'] > 0 and any(f['check'] == 'maximum f32' for f in d['failures'])"
+        json "selftest --json of a wrong library" \
+            "d['failed'] > 0 and any(f['check'] == 'maximum f32' for f in d['failures'])"
     fi
 else
     skip "JSON: no python3"
@@ -655,8 +718,8 @@ fi
 
 # --- output that cannot be written, and terminals ------------------------------------------
 
-for words in "ops" "ops --json" "--help" "selftest --seconds 0 --family errors" "info $f/x.npy" "show $f/x.npy" "stats $f/x.npy" \
-    "diff $f/x.npy $f/x.npy" "plot $f/wave.npy" "eval 1+1"; do
+for words in "ops" "ops --json" "--help" "selftest --seconds 0 --family errors" "info $f/x.npy" \
+    "show $f/x.npy" "stats $f/x.npy" "diff $f/x.npy $f/x.npy" "plot $f/wave.npy" "eval 1+1"; do
     status=0
     # shellcheck disable=SC2086 # words
     if [ -e /dev/full ]; then "$tsr" $words >/dev/full 2>"$work/err" </dev/null || status=$?; : >"$work/out"
@@ -712,7 +775,10 @@ for name in $commands; do
     "$tsr" help "$name" >"$work/help"
     for word in $name $(grep -oE -e '--[a-z]+' "$work/help" | sort -u); do
         bare=${word#--}
-        if [ -e "$work/page" ]; then grep -qF -e "$word" "$work/page"; report "the man page knows $name $word" $?; fi
+        if [ -e "$work/page" ]; then
+            grep -qF -e "$word" "$work/page"
+            report "the man page knows $name $word" $?
+        fi
         for file in cli/completion/*; do
             grep -qE -e "(--|-l |[ ':])$bare\b" "$file"; report "$file knows $name $word" $?
         done
@@ -758,11 +824,14 @@ if command -v zsh >/dev/null; then zsh -n cli/completion/_tsr; report "zsh reads
 else skip "zsh is not here"; fi
 if command -v fish >/dev/null; then
     fish --no-execute cli/completion/tsr.fish; report "fish reads its completion" $?
-    PATH=$build/bin:$PATH fish -c 'source cli/completion/tsr.fish; complete -C "tsr op"' >"$work/out" 2>"$work/err"
+    PATH=$build/bin:$PATH fish -c 'source cli/completion/tsr.fish; complete -C "tsr op"' >"$work/out" \
+        2>"$work/err"
     grep -q '^ops' "$work/out"; report "fish: tsr op" $?
-    PATH=$build/bin:$PATH fish -c "source cli/completion/tsr.fish; complete -C 'tsr show $f/m.npz:w'" >"$work/out" 2>"$work/err"
+    PATH=$build/bin:$PATH fish -c "source cli/completion/tsr.fish; complete -C 'tsr show $f/m.npz:w'" \
+        >"$work/out" 2>"$work/err"
     grep -q 'm.npz:wave' "$work/out"; report "fish: tsr show FILE:w" $?
-    PATH=$build/bin:$PATH fish -c "source cli/completion/tsr.fish; complete -C 'tsr info $f/m.npz --select w'" >"$work/out" 2>"$work/err"
+    PATH=$build/bin:$PATH fish -c "source cli/completion/tsr.fish
+        complete -C 'tsr info $f/m.npz --select w'" >"$work/out" 2>"$work/err"
     grep -q '^wave' "$work/out"; report "fish: tsr info FILE --select w" $?
 else
     skip "fish is not here"

@@ -49,11 +49,14 @@ def check_files(rng):
             np.save(path("x.npy"), y)
             np.savez_compressed(path("x.npz"), x=y)
             got = answer("show", path("x.npy") + "[1, ::-2, ..., 1:3]")[0]
-            values = np.array(got["values"], dtype=object).reshape(got["shape"] + ([2] if x.dtype.kind == "c" else []))
+            parts = [2] if x.dtype.kind == "c" else []
+            values = np.array(got["values"], dtype=object).reshape(got["shape"] + parts)
             want = x[1, ::-2, ..., 1:3]
             want = np.stack([want.real, want.imag], -1) if x.dtype.kind == "c" else want
-            expect(got["shape"] == list(x[1, ::-2, ..., 1:3].shape) and (values.astype(want.dtype) == want).all(), f"show {x.dtype} {order}")
-            expect(run("diff", path("x.npy"), path("x.npz")).returncode == 0, f"npy and npz of {x.dtype} {order}")
+            expect(got["shape"] == list(x[1, ::-2, ..., 1:3].shape)
+                   and (values.astype(want.dtype) == want).all(), f"show {x.dtype} {order}")
+            expect(run("diff", path("x.npy"), path("x.npz")).returncode == 0,
+                   f"npy and npz of {x.dtype} {order}")
             run("convert", path("x.npz"), path("y.npz"), "--force")
             expect((np.load(path("y.npz"))["x"] == x).all(), f"npz written {x.dtype} {order}")
 
@@ -66,17 +69,20 @@ def check_stats(rng):
         np.save(path("s.npy"), x)
         got, y = answer("stats", path("s.npy"), "--exact")[0], x.astype("f8")
         quantiles = np.quantile(y, [q["q"] for q in got["quantiles"]])
-        expect(got["min"] == x.min() and got["max"] == x.max() and got["zero"] == (x == 0).sum(), f"extremes of {x.dtype}")
+        expect(got["min"] == x.min() and got["max"] == x.max() and got["zero"] == (x == 0).sum(),
+               f"extremes of {x.dtype}")
         expect(np.isclose(got["mean"], y.mean()) and np.isclose(got["std"], y.std()), f"moments of {x.dtype}")
-        expect(np.allclose([q["value"] for q in got["quantiles"]], quantiles, rtol=1e-12), f"quantiles of {x.dtype}")
+        expect(np.allclose([q["value"] for q in got["quantiles"]], quantiles, rtol=1e-12),
+               f"quantiles of {x.dtype}")
 
 
 def check_hard_stats(rng):
-    """Large means with small deviations, the ends of the range, and what is not finite, in runs and at their ends."""
+    """Large means with small deviations, the ends of the range, and numbers that are not finite, in runs."""
     for code in "efdhil":
         x = rng.standard_normal(70001)
         floats = code in "efd"
-        for scale, mean in ((1, 0), (1, 1000), (3, 30000)) if code in "eh" else ((1, 0), (1, 1e6), (1e4, 1e8), (1e-30, 0)):
+        small, large = ((1, 0), (1, 1000), (3, 30000)), ((1, 0), (1, 1e6), (1e4, 1e8), (1e-30, 0))
+        for scale, mean in small if code in "eh" else large:
             for broken in (False, True) if floats else (False,):
                 y = (x * scale + mean).astype(code)
                 if broken:
@@ -85,8 +91,10 @@ def check_hard_stats(rng):
                 got, wide = answer("stats", path("s.npy"))[0], y.astype("f8")
                 finite = wide[np.isfinite(wide)]
                 what = f"{y.dtype} of {scale} about {mean}{' with NaN' if broken else ''}"
-                expect(got["nan"] == np.isnan(wide).sum() and got["inf"] == np.isinf(wide).sum(), f"counts of {what}")
-                expect(np.isclose(got["mean"], finite.mean(), rtol=1e-12, atol=1e-12 * scale), f"mean of {what}")
+                expect(got["nan"] == np.isnan(wide).sum() and got["inf"] == np.isinf(wide).sum(),
+                       f"counts of {what}")
+                expect(np.isclose(got["mean"], finite.mean(), rtol=1e-12, atol=1e-12 * scale),
+                       f"mean of {what}")
                 expect(np.isclose(got["std"], finite.std(), rtol=1e-9, atol=0), f"std of {what}")
     np.save(path("s.npy"), np.tile([1e308, -1e308], 3000))
     got = answer("stats", path("s.npy"))[0]
@@ -101,7 +109,8 @@ def check_short_stats(rng):
     """Bytes and floats of 16 bits, in whole runs: of one sign, of both, of zeros, with infinities and NaN."""
     x = rng.standard_normal(9001).astype("f4")
     holes = np.where(np.arange(x.size) == 5000, np.nan, np.where(x > 2, -np.inf, x)).astype("f4")
-    for what, y in (("both", x), ("negative", -abs(x) - 1), ("positive", abs(x) + 1), ("zeros", x * 0), ("holes", holes)):
+    for what, y in (("both", x), ("negative", -abs(x) - 1), ("positive", abs(x) + 1), ("zeros", x * 0),
+                    ("holes", holes)):
         for dtype in ("f16", "bf16", "i8", "u8"):
             ends = (-128, 127) if dtype == "i8" else (0, 255)
             z = {"f16": lambda: y.astype("f2"), "bf16": lambda: (y.view("u4") & 0xffff0000).view("f4")}.get(
@@ -110,10 +119,12 @@ def check_short_stats(rng):
             run("convert", path("s.npy"), path("s.safetensors"), "--force", "--dtype", dtype)
             got, wide = answer("stats", path("s.safetensors"))[0], z.astype("f8")
             finite, numbers = wide[np.isfinite(wide)], wide[~np.isnan(wide)]
-            expect(got["dtype"] == dtype and got["zero"] == (wide == 0).sum() and got["nan"] == np.isnan(wide).sum()
-                   and (np.isinf(numbers.min()) or got["min"] == numbers.min()) and got["max"] == numbers.max(), f"extremes of {what}, {dtype}")
-            expect(np.isclose(got["mean"], finite.mean(), rtol=1e-13, atol=1e-15) and np.isclose(got["std"], finite.std(), rtol=1e-12),
-                   f"moments of {what}, {dtype}")
+            expect(got["dtype"] == dtype and got["zero"] == (wide == 0).sum()
+                   and got["nan"] == np.isnan(wide).sum()
+                   and (np.isinf(numbers.min()) or got["min"] == numbers.min())
+                   and got["max"] == numbers.max(), f"extremes of {what}, {dtype}")
+            expect(np.isclose(got["mean"], finite.mean(), rtol=1e-13, atol=1e-15)
+                   and np.isclose(got["std"], finite.std(), rtol=1e-12), f"moments of {what}, {dtype}")
 
 
 def check_short_diff(rng):
@@ -130,7 +141,8 @@ def check_short_diff(rng):
         rows = run("diff", path("a.safetensors"), path("b.safetensors")).stdout.splitlines()
         row = next((r.split() for r in rows if r.startswith("v ")), [0] * 5)
         relative = np.linalg.norm(x.astype("f8") - y) / np.linalg.norm(y.astype("f8"))
-        expect(f"{relative:.3g}" == row[1] and float(row[3]) == abs(x - y).max() and int(row[4]) == (x != y).sum(), f"diff of {dtype}: {row}")
+        expect(f"{relative:.3g}" == row[1] and float(row[3]) == abs(x - y).max()
+               and int(row[4]) == (x != y).sum(), f"diff of {dtype}: {row}")
 
 
 def make_slice(rnd, shape):
@@ -165,7 +177,8 @@ def check_slices(rng):
             continue
         for name in ("x.npy", "x.npz:x"):
             got = answer("show", f"{path(name)}[{part}]")
-            ok = got and got[0]["shape"] == list(want.shape) and np.array_equal(np.array(got[0]["values"]).reshape(want.shape), want)
+            ok = (got and got[0]["shape"] == list(want.shape) and
+                  np.array_equal(np.array(got[0]["values"]).reshape(want.shape), want))
             expect(ok, f"{name}[{part}]")
 
 
@@ -178,12 +191,16 @@ def check_pieces(rng):
     np.save(path("y.npy"), np.asfortranarray(y))
     for part in ("...", "::2, ::-1, 5:", "4", ":, 200, ::-1", "None, 1:, ..., -1"):
         got, want = answer("stats", f"{path('x.npy')}[{part}]")[0], eval(f"x[{part}]", {"x": x}).astype("f8")
-        expect(got["count"] == want.size and np.isclose(got["mean"], want.mean(), rtol=1e-9) and got["max"] == want.max()
-               and np.isclose(got["std"], want.std(), rtol=1e-9) and sum(got["histogram"]["counts"]) == want.size, f"pieces of [{part}]")
-        expect(np.allclose([q["value"] for q in got["quantiles"]], np.quantile(want, [q["q"] for q in got["quantiles"]])), f"quantiles of [{part}]")
+        expect(got["count"] == want.size and np.isclose(got["mean"], want.mean(), rtol=1e-9)
+               and got["max"] == want.max()
+               and np.isclose(got["std"], want.std(), rtol=1e-9)
+               and sum(got["histogram"]["counts"]) == want.size, f"pieces of [{part}]")
+        expect(np.allclose([q["value"] for q in got["quantiles"]],
+                           np.quantile(want, [q["q"] for q in got["quantiles"]])), f"quantiles of [{part}]")
         got = answer("diff", f"{path('x.npy')}[{part}]", f"{path('y.npy')}[{part}]")["tensors"][0]
         differ = int((eval(f"x[{part}]", {"x": x}) != eval(f"x[{part}]", {"x": y})).sum())
-        expect(got["differ"] == differ and (not differ or got["abs"]["index"] == [4, 200, 396]), f"diff of [{part}]")
+        expect(got["differ"] == differ and (not differ or got["abs"]["index"] == [4, 200, 396]),
+               f"diff of [{part}]")
 
 
 def check_long_integers(rng):
@@ -206,12 +223,13 @@ def check_diff(rng):
     got = answer("diff", path("a.npy"), path("b.npy"))["tensors"][0]
     expect(got["differ"] == 2 and got["abs"]["index"] == [30, 40], "where two differ")
     expect(np.isclose(got["abs"]["size"], abs(float(a[30, 40]) - float(b[30, 40]))), "the largest error")
-    expect(run("diff", path("a.npy") + "[7]", path("b.npy") + "[7]", "--ulp", "1").returncode == 0, "one ulp allowed")
+    expect(run("diff", path("a.npy") + "[7]", path("b.npy") + "[7]", "--ulp", "1").returncode == 0,
+           "one ulp allowed")
     expect(run("diff", path("a.npy") + "[7]", path("b.npy") + "[7]").returncode == 1, "one ulp not allowed")
 
 
 def check_distances(rng):
-    """Relative L2, cosine, largest errors and counts, in runs that are whole and not, with and without NaN."""
+    """Relative L2, cosine, largest errors and counts, in whole runs and others, with and without NaN."""
     for code in "efdbBhIlLFD":
         a = (rng.standard_normal((37, 411)) * 50).astype(code)
         b = a.copy()
@@ -272,26 +290,29 @@ def make_expression(rnd, depth):
         how = rnd.choice(["", "axis=0", "axis=-1", "axis=1, keepdims=True", "0"])
         return f"{rnd.choice('ad')}.{rnd.choice('sum mean max min std prod argmax any'.split())}({how})"
     if k < 0.8:
-        part = rnd.choice(["0", "-1", "1:", "::2", "...,-1", "None", "::-1", ":, 1:3", "..., None", "[0,-1]", "1, ::-2"])
+        part = rnd.choice(["0", "-1", "1:", "::2", "...,-1", "None", "::-1", ":, 1:3", "..., None", "[0,-1]",
+                           "1, ::-2"])
         return f"{rnd.choice('aduc')}[{part}]"
     if k < 0.85:
         return f"where({more()} > 0, {more()}, {more()})"
     if k < 0.9:
-        return rnd.choice(["a @ a.T", "a.T @ c", "d @ a.T", 'einsum("ij,kj->ik", a, a)', "softmax(a, axis=0)", "a.reshape(2, 6).T",
-                           "concatenate([a, a * 2], axis=1)", "stack((a, a))", "transpose(d, (2, 0, 1))", "clip(a, -0.5, 0.5)",
-                           "cumsum(d, axis=1)", "sort(a, axis=0)", "a[m]", "d.shape[0] * a", "maximum(a, b)", "c.astype(float)",
+        return rnd.choice(["a @ a.T", "a.T @ c", "d @ a.T", 'einsum("ij,kj->ik", a, a)', "softmax(a, axis=0)",
+                           "a.reshape(2, 6).T", "concatenate([a, a * 2], axis=1)", "stack((a, a))",
+                           "transpose(d, (2, 0, 1))", "clip(a, -0.5, 0.5)", "cumsum(d, axis=1)",
+                           "sort(a, axis=0)", "a[m]", "d.shape[0] * a", "maximum(a, b)", "c.astype(float)",
                            "arange(4) * 1.0", "eye(3)", "zeros((3, 1))", "z * z", "abs(z)", "z.real"])
     return more()
 
 
 def check_expressions(rng):
-    values = {"a": rng.standard_normal((3, 4)), "b": rng.standard_normal(4).astype("f4"), "c": rng.integers(-5, 6, (3, 1)),
-              "d": rng.standard_normal((2, 3, 4)), "m": rng.random((3, 4)) > 0.5, "u": rng.integers(0, 200, (3, 4), dtype="u1"),
+    values = {"a": rng.standard_normal((3, 4)), "b": rng.standard_normal(4).astype("f4"),
+              "c": rng.integers(-5, 6, (3, 1)), "d": rng.standard_normal((2, 3, 4)),
+              "m": rng.random((3, 4)) > 0.5, "u": rng.integers(0, 200, (3, 4), dtype="u1"),
               "z": rng.standard_normal((3, 4)) + 1j * rng.standard_normal((3, 4))}
     for name, x in values.items():
         np.save(path(name + ".npy"), x)
-    names = ("sqrt exp abs sin tanh isnan logical_not arctan where einsum concatenate stack transpose clip cumsum sort "
-             "maximum arange eye zeros").split()
+    names = ("sqrt exp abs sin tanh isnan logical_not arctan where einsum concatenate stack transpose clip "
+             "cumsum sort maximum arange eye zeros").split()
     scope = {**{name: weak(getattr(np, name)) for name in names}, "softmax": softmax, **values}
     rnd = random.Random(SEED)
     for _ in range(COUNT):
@@ -300,7 +321,8 @@ def check_expressions(rng):
             want = np.asarray(eval(text, dict(scope)))
         except Exception:  # what NumPy refuses, tsr may take or refuse
             want = None
-        done = run("eval", text, *[f"{name}={path(name + '.npy')}" for name in values], "-o", path("out.npy"), "--force")
+        done = run("eval", text, *[f"{name}={path(name + '.npy')}" for name in values], "-o", path("out.npy"),
+                   "--force")
         if want is None:
             expect(done.returncode in (0, 1, 2), f"{text}: exit status {done.returncode}")
             continue
@@ -308,9 +330,11 @@ def check_expressions(rng):
             expect(False, f"{text}: {done.stderr.splitlines()[:1]}")
             continue
         got = np.load(path("out.npy"))
-        close = got.shape == want.shape and np.allclose(got.astype("c16"), want.astype("c16"), rtol=2e-3 if want.dtype == "f2" else 1e-4,
-                                                        atol=1e-6, equal_nan=True)
-        expect(close and got.dtype == want.dtype, f"{text}: {got.dtype}{got.shape}, not {want.dtype}{want.shape}")
+        close = got.shape == want.shape and np.allclose(got.astype("c16"), want.astype("c16"),
+                                                        rtol=2e-3 if want.dtype == "f2" else 1e-4, atol=1e-6,
+                                                        equal_nan=True)
+        expect(close and got.dtype == want.dtype,
+               f"{text}: {got.dtype}{got.shape}, not {want.dtype}{want.shape}")
 
 
 generator = np.random.default_rng(SEED)

@@ -2,8 +2,8 @@
 
     python3 check_cli_terminal.py TSR WORK
 
-WORK holds x.npy, a matrix of f32, and v.npy, a vector. Prints one line a failure and the count of what held; the exit
-status is 1 if something failed, 77 if there are no pseudo-terminals.
+WORK holds x.npy, a matrix of f32, and v.npy, a vector. Prints one line a failure and the count of what held;
+the exit status is 1 if something failed, 77 if there are no pseudo-terminals.
 """
 import json
 import os
@@ -35,7 +35,8 @@ def run(words, columns=70, rows=24, **environment):
     """Exit status and all that was written to a terminal of this size."""
     child, terminal = pty.fork()
     if child == 0:
-        clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "COLORTERM", "LC_ALL", "LC_CTYPE", "LANG", "TERM")}
+        clean = {k: v for k, v in os.environ.items()
+                 if k not in ("NO_COLOR", "COLUMNS", "COLORTERM", "LC_ALL", "LC_CTYPE", "LANG", "TERM")}
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         os.chdir(WORK)
         os.execve(TSR, [TSR, *words], {**clean, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
@@ -92,10 +93,12 @@ def check_pictures():
 
 def check_widths():
     for columns in (40, 70, 120):
-        for words in (["plot", "x.npy"], ["plot", "v.npy"], ["plot", "x.npy", "--kind", "hist"], ["show", "x.npy"], ["stats", "x.npy"]):
+        for words in (["plot", "x.npy"], ["plot", "v.npy"], ["plot", "x.npy", "--kind", "hist"],
+                      ["show", "x.npy"], ["stats", "x.npy"]):
             status, text = run(words, columns=columns)
             widest = max(width(line) for line in text.split("\n"))
-            expect(status == 0 and widest <= columns, f"{' '.join(words)} fits {columns} columns, not {widest}", text)
+            expect(status == 0 and widest <= columns,
+                   f"{' '.join(words)} fits {columns} columns, not {widest}", text)
     status, text = run(["plot", "x.npy"], columns=100, rows=12)
     expect(text.count("\n") <= 12, "a picture fits the height", text)
 
@@ -110,10 +113,13 @@ def check_progress():
         f.write(struct.pack("<Q", len(header)) + header)
         f.truncate(8 + len(header) + 4 * count)
     status, text = run(["stats", name], TSR_THREADS="1")
-    expect(status == 0 and re.search(r"\[#*\.*\] +\d+%  [0-9.]+ [KMG]?B of 2\.4 GB  [0-9.]+ [KMG]?B/s  \d+ s left", text), "a bar with rate and time left", text)
+    expect(status == 0 and re.search(r"\[#*\.*\] +\d+%  [0-9.]+ [KMG]?B of 2\.4 GB  "
+                                     r"[0-9.]+ [KMG]?B/s  \d+ s left", text),
+           "a bar with rate and time left", text)
     expect(text.rstrip().split("\n")[0].endswith(")") or "\x1b[K" in text, "the bar is removed", text)
     status, text = run(["convert", name, os.path.join(WORK, "zeros.npz"), "--compress"], columns=60)
-    expect(status == 0 and re.search(r"[#.]{24}  \d+/1200 MB, \d+ s", text), "convert tells how far it is", text)
+    expect(status == 0 and re.search(r"[#.]{24}  \d+/1200 MB, \d+ s", text), "convert tells how far it is",
+           text)
     status, text = run(["stats", "x.npy"])
     expect("s left" not in text, "short work shows no bar", text)
     os.remove(name)

@@ -37,8 +37,9 @@ def safetensors(path, names):
         data += struct.pack('<ff', i, -i)
     text = json.dumps(header).encode()
     open(path, 'wb').write(struct.pack('<Q', len(text)) + text + data)
-safetensors('names.safetensors', ["a/b", "a_b", "A_b", "..", ".", ".hidden", "-x", "new\nline", "a.npy", "100%",
-                                  "%41", "Ab", "ab", "aB", "AB", "back\\slash", "../up", "\u00e9", "\u00c9", " "])
+safetensors('names.safetensors', ["a/b", "a_b", "A_b", "..", ".", ".hidden", "-x", "new\nline", "a.npy",
+                                  "100%", "%41", "Ab", "ab", "aB", "AB", "back\\slash", "../up", "\u00e9",
+                                  "\u00c9", " "])
 safetensors('long.safetensors', ["short", "x" * 300])
 safetensors('two.safetensors', ["a", "b"])
 
@@ -47,10 +48,11 @@ header = b"{'descr':'<f4','fortran_order':False,'shape':(0,)" + b' ' * 60000 + b
 npy = b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header
 size, crc = len(npy), zlib.crc32(npy)
 body = struct.pack('<IHHHHHIIIHH', 0x04034b50, 20, 0, 0, 0, 33, crc, size, size, 5, 0) + b'a.npy' + npy
-directory = b''.join(struct.pack('<IHHHHHHIIIHHHHHII', 0x02014b50, 20, 20, 0, 0, 0, 33, crc, size, size, 10, 0, 0, 0, 0,
-                                 0, 0) + b'%06d.npy' % i for i in range(60000))
-open('many.npz', 'wb').write(body + directory + struct.pack('<IHHHHIIH', 0x06054b50, 0, 0, 60000, 60000, len(directory),
-                                                            len(body), 0))
+member = struct.pack('<IHHHHHHIIIHHHHHII', 0x02014b50, 20, 20, 0, 0, 0, 33, crc, size, size, 10, 0, 0, 0, 0,
+                     0, 0)
+directory = b''.join(member + b'%06d.npy' % i for i in range(60000))
+end = struct.pack('<IHHHHIIH', 0x06054b50, 0, 0, 60000, 60000, len(directory), len(body), 0)
+open('many.npz', 'wb').write(body + directory + end)
 
 # 400 MB that take no room on the disk.
 count = 100 << 20
@@ -71,7 +73,8 @@ wants "with the same names and numbers" 0 '^20 same' diff names.safetensors back
 wants "once more, over them" 0 '20 tensors' convert names.safetensors each/ --force
 wants "a name too long for a file" 1 'would have 304 bytes' convert long.safetensors long/
 [ ! -e long ]; report "before anything is written" $?
-wants "two of one name" 1 "'a' and 'b': two tensors would be called 'x'" convert two.safetensors t.npz --rename '.=x'
+wants "two of one name" 1 "'a' and 'b': two tensors would be called 'x'" convert two.safetensors t.npz \
+    --rename '.=x'
 
 # --- signals ------------------------------------------------------------------------------
 
@@ -81,7 +84,8 @@ import os, signal, subprocess, sys, time
 number = getattr(signal, 'SIG' + sys.argv[1])
 for s in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     signal.signal(s, signal.SIG_DFL)
-p = subprocess.Popen([sys.argv[2], 'convert', 'big.safetensors', 'dir/x.npz', '--force', '--compress', '--quiet'])
+p = subprocess.Popen([sys.argv[2], 'convert', 'big.safetensors', 'dir/x.npz', '--force', '--compress',
+                      '--quiet'])
 here = os.path.realpath('dir') + '/'
 def is_writing():
     for name in os.listdir('/proc/%d/fd' % p.pid):
@@ -100,7 +104,8 @@ if [ -d /proc/self/fd ]; then
         mkdir dir
         echo old >dir/x.npz
         (ulimit -c 0; python3 end_by.py $signal "$tsr"); report "SIG$signal ends it" $?
-        [ "$(ls -A dir)" = x.npz ] && [ "$(cat dir/x.npz)" = old ]; report "SIG$signal leaves what was there" $?
+        [ "$(ls -A dir)" = x.npz ] && [ "$(cat dir/x.npz)" = old ]
+        report "SIG$signal leaves what was there" $?
         rm -r dir
     done
 fi

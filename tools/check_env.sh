@@ -18,7 +18,8 @@ only() {
 
 only "getenv and its like" '\b(secure_|__secure_)?getenv(_r)?\b *\(|\benviron\b' "src/core/env.c"
 only "dlopen" '\bdl(m)?open *\(' \
-    "backends/cuda/library.cpp backends/opencl/api.c backends/opencl/clblast.c src/backend/plugin.c src/core/library.c"
+    "backends/cuda/library.cpp backends/opencl/api.c backends/opencl/clblast.c src/backend/plugin.c \
+src/core/library.c"
 only "other programs" '\b(system|popen|exec[lv]p?e?|posix_spawnp?) *\(' ""
 [ $failed = 0 ] && echo "the environment is read in src/core/env.c alone"
 exit $failed

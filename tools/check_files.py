@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Files and DLPack against NumPy, safetensors, gguf, PyTorch, onnx, Pillow and h5py; tools/check_files.sh runs it.
+"""Files and DLPack against NumPy, safetensors, gguf, PyTorch, onnx, Pillow and h5py; tools/check_files.sh
+runs it.
 
     check_files.py build/lib/libtessera.so
 
@@ -103,7 +104,8 @@ class File:
 
 
 class WriterOpts(c.Structure):
-    _fields_ = [("format", c.c_char_p), ("compress", c.c_bool), ("no_sync", c.c_bool), ("shard_bytes", c.c_uint64), ("quality", c.c_int)]
+    _fields_ = [("format", c.c_char_p), ("compress", c.c_bool), ("no_sync", c.c_bool),
+                ("shard_bytes", c.c_uint64), ("quality", c.c_int)]
 
 
 def write(path, arrays, compress=False, encodings=None):
@@ -124,8 +126,8 @@ def layouts(dtype, random):
     base = random.integers(0, 256, 4 * 6 * 8 * np.dtype(dtype).itemsize, dtype="u1")
     base = (base % 2).astype("?") if dtype == "?" else base.view(dtype)
     a = base[: 4 * 6 * 8].reshape(4, 6, 8)
-    return [a, a[::2, :, ::-1], a.transpose(2, 0, 1), np.asfortranarray(a), a[1, 2, 3, ...], a[:, :0], a[::-1, 3:4, 1::3],
-            np.broadcast_to(a[:, :1], a.shape), a.reshape(-1)]
+    return [a, a[::2, :, ::-1], a.transpose(2, 0, 1), np.asfortranarray(a), a[1, 2, 3, ...], a[:, :0],
+            a[::-1, 3:4, 1::3], np.broadcast_to(a[:, :1], a.shape), a.reshape(-1)]
 
 
 def same(a, b):
@@ -140,13 +142,15 @@ def share():
             back = Tensor.of(a).numpy()
             expect(same(a, back), what)
             expect(a.size == 0 or a.ctypes.data == back.ctypes.data, what + " shares memory")
-            expect(a.size < 2 or a.flags.writeable == back.flags.writeable, what + " may be written as before")
+            expect(a.size < 2 or a.flags.writeable == back.flags.writeable,
+                   what + " may be written as before")
             if a.flags.writeable:
                 expect(same(a, Tensor.of(a, legacy=True).numpy()), what + " legacy")
     a = np.arange(6.0)
     a.flags.writeable = False
     t = Tensor.of(a)
-    expect(lib.tsr_zero(t.pointer) != 0 and b"read-only" in lib.tsr_last_error(), "a read-only array is not written")
+    expect(lib.tsr_zero(t.pointer) != 0 and b"read-only" in lib.tsr_last_error(),
+           "a read-only array is not written")
     expect(not t.numpy().flags.writeable, "a read-only array stays so")
     b = np.arange(6.0)
     view = Tensor.of(b).numpy()
@@ -162,11 +166,13 @@ def share_torch():
     except ImportError:
         print("no torch: not tried")
         return
-    for dtype in (torch.bool, torch.uint8, torch.int16, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.complex64):
+    for dtype in (torch.bool, torch.uint8, torch.int16, torch.int64, torch.float16, torch.bfloat16,
+                  torch.float32, torch.complex64):
         a = torch.arange(24).reshape(2, 3, 4).to(dtype)
         for x in (a, a.transpose(0, 2), a[:, ::2], a[0, 1, 2], a.expand(5, 2, 3, 4)):
             back = torch.from_dlpack(Tensor.of(x))
-            expect(torch.equal(back, x) and back.data_ptr() == x.data_ptr(), f"torch {dtype} {tuple(x.shape)}")
+            expect(torch.equal(back, x) and back.data_ptr() == x.data_ptr(),
+                   f"torch {dtype} {tuple(x.shape)}")
 
 
 def checkpoints(folder):
@@ -179,20 +185,25 @@ def checkpoints(folder):
     path = os.path.join(folder, "x.pt")
     for protocol in (2, 4):
         kept = {}
-        for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
-                      torch.float32, torch.float64, torch.complex64, torch.complex128, torch.uint16, torch.uint32, torch.uint64):
+        for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+                      torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64,
+                      torch.complex128, torch.uint16, torch.uint32, torch.uint64):
             a = torch.arange(24).reshape(2, 3, 4).to(dtype)
-            views = (a, a.transpose(0, 2), a[:, ::2], a[0, 1, 2], a.expand(5, 2, 3, 4), a[:, :0], a[1:, 1:, 1:], a.reshape(-1))
+            views = (a, a.transpose(0, 2), a[:, ::2], a[0, 1, 2], a.expand(5, 2, 3, 4), a[:, :0],
+                     a[1:, 1:, 1:], a.reshape(-1))
             kept[str(dtype)] = dict(enumerate(views))
-        model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4)).to(memory_format=torch.channels_last)
+        model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3),
+                                    torch.nn.BatchNorm2d(4)).to(memory_format=torch.channels_last)
         torch.save({"all": kept, "model": model.state_dict(), "step": 7}, path, pickle_protocol=protocol)
         f = File(path)
         for dtype, views in kept.items():
             for i, x in views.items():
                 back = torch.from_dlpack(f.tensor(f"all.{dtype}.{i}"))
-                same = back.dtype == x.dtype and back.shape == x.shape and torch.equal(back.clone(), x.clone())
+                same = (back.dtype == x.dtype and back.shape == x.shape and
+                        torch.equal(back.clone(), x.clone()))
                 expect(same, f"checkpoint {dtype} {tuple(x.shape)} {x.stride()}")
-                expect(x.numel() < 2 or min(x.shape) < 2 or back.stride() == x.stride(), f"strides of {dtype} {i}")
+                expect(x.numel() < 2 or min(x.shape) < 2 or back.stride() == x.stride(),
+                       f"strides of {dtype} {i}")
         for name, x in model.state_dict().items():
             expect(torch.equal(torch.from_dlpack(f.tensor("model." + name)), x), f"checkpoint {name}")
 
@@ -212,9 +223,11 @@ def models(folder):
         path = os.path.join(folder, "x.onnx")
         tensors = [onnx.numpy_helper.from_array(a, name=k) for k, a in arrays.items()]
         if kind == "numbers":
-            tensors = [onnx.helper.make_tensor(k, t.data_type, a.shape, a.reshape(-1)) for (k, a), t in zip(arrays.items(), tensors)]
+            tensors = [onnx.helper.make_tensor(k, t.data_type, a.shape, a.reshape(-1))
+                       for (k, a), t in zip(arrays.items(), tensors)]
         model = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [], tensors))
-        onnx.save(model, path, save_as_external_data=kind == "external", location="x.onnx_data", size_threshold=0)
+        onnx.save(model, path, save_as_external_data=kind == "external", location="x.onnx_data",
+                  size_threshold=0)
         f = File(path)
         for name, a in arrays.items():
             expect(same(a, f[name].reshape(a.shape)), f"onnx {kind} {name}")
@@ -229,18 +242,24 @@ def constants(folder):
         return
     path = os.path.join(folder, "c.onnx")
     a = np.arange(6, dtype="f2").reshape(2, 3)
-    want = {"t": a, "f": np.array(2.5, "f4"), "i": np.array(-7, "i8"), "fs": np.array([1.5, -2], "f4"), "is": np.array([3, -1, 1 << 40], "i8")}
-    given = {"t": {"value": onnx.numpy_helper.from_array(a)}, "f": {"value_float": 2.5}, "i": {"value_int": -7}, "fs": {"value_floats": [1.5, -2.0]},
+    want = {"t": a, "f": np.array(2.5, "f4"), "i": np.array(-7, "i8"), "fs": np.array([1.5, -2], "f4"),
+            "is": np.array([3, -1, 1 << 40], "i8")}
+    given = {"t": {"value": onnx.numpy_helper.from_array(a)}, "f": {"value_float": 2.5},
+             "i": {"value_int": -7}, "fs": {"value_floats": [1.5, -2.0]},
              "is": {"value_ints": [3, -1, 1 << 40]}}
     nodes = [helper.make_node("Constant", [], [k], name="node_" + k, **v) for k, v in given.items()]
-    branch = lambda n: helper.make_graph([helper.make_node("Constant", [], ["x"], value_float=n)], "b", [], [],
-                                         [onnx.numpy_helper.from_array(a * 2, "w")])
-    nodes.append(helper.make_node("If", ["t"], ["y"], name="if", then_branch=branch(1.0), else_branch=branch(2.0)))
-    sparse = helper.make_sparse_tensor(onnx.numpy_helper.from_array(np.ones(1, "f4"), "v"), onnx.numpy_helper.from_array(np.zeros(1, "i8"), "p"), [4])
+    branch = lambda n: helper.make_graph([helper.make_node("Constant", [], ["x"], value_float=n)], "b", [],
+                                         [], [onnx.numpy_helper.from_array(a * 2, "w")])
+    nodes.append(helper.make_node("If", ["t"], ["y"], name="if", then_branch=branch(1.0),
+                                  else_branch=branch(2.0)))
+    sparse = helper.make_sparse_tensor(onnx.numpy_helper.from_array(np.ones(1, "f4"), "v"),
+                                       onnx.numpy_helper.from_array(np.zeros(1, "i8"), "p"), [4])
     nodes.append(helper.make_node("Constant", [], ["sparse"], sparse_value=sparse))
     nodes.append(helper.make_node("Constant", [], ["words"], value_string="text"))
-    onnx.save(helper.make_model(helper.make_graph(nodes, "g", [], [], [onnx.numpy_helper.from_array(a, "w")])), path)
-    want |= {"w": a, "if.then_branch.x": np.array(1, "f4"), "if.else_branch.x": np.array(2, "f4"), "if.then_branch.w": a * 2}
+    graph = helper.make_graph(nodes, "g", [], [], [onnx.numpy_helper.from_array(a, "w")])
+    onnx.save(helper.make_model(graph), path)
+    want |= {"w": a, "if.then_branch.x": np.array(1, "f4"), "if.else_branch.x": np.array(2, "f4"),
+             "if.then_branch.w": a * 2}
     f = File(path)
     for name, x in want.items():
         expect(same(x, f[name]), f"onnx constant {name}")
@@ -272,10 +291,12 @@ def photographs(folder):
                 print(f"JPEG is not tried: {error}")
                 return
             want = np.asarray(Image.open(path)).astype(int)
-            expect(got.shape == want.shape and np.abs(got.astype(int) - want).max() <= 2, f"jpeg read {shape} {options}")
+            expect(got.shape == want.shape and np.abs(got.astype(int) - want).max() <= 2,
+                   f"jpeg read {shape} {options}")
         write(path, {"": a})
         back = np.asarray(Image.open(path)).astype(int)
-        expect(back.shape == a.shape and np.abs(back - File(path)[""].astype(int)).max() <= 2, f"jpeg written {shape}")
+        expect(back.shape == a.shape and np.abs(back - File(path)[""].astype(int)).max() <= 2,
+               f"jpeg written {shape}")
 
 
 def images(folder):
@@ -286,7 +307,8 @@ def images(folder):
         print("no Pillow: PNG and PNM are not tried")
         return
     random = np.random.default_rng(10)
-    for kind, shapes in (("png", ((5, 7), (5, 7, 2), (5, 7, 3), (5, 7, 4))), ("pgm", ((5, 7),)), ("ppm", ((5, 7, 3),))):
+    for kind, shapes in (("png", ((5, 7), (5, 7, 2), (5, 7, 3), (5, 7, 4))), ("pgm", ((5, 7),)),
+                         ("ppm", ((5, 7, 3),))):
         for shape in shapes:
             path = os.path.join(folder, "x." + kind)
             a = random.integers(0, 256, shape, dtype="u1")
@@ -305,7 +327,8 @@ def images(folder):
         Image.fromarray(random.integers(0, 256, (9, 11), dtype="u1")).convert(mode).save(path)
         want = np.asarray(Image.open(path).convert("L" if mode == "1" else "RGB"))
         got = File(path)[""]
-        expect(got.shape == want.shape and np.array_equal(got > 0 if mode == "1" else got, want > 0 if mode == "1" else want), f"png read mode {mode}")
+        equal = np.array_equal(got > 0, want > 0) if mode == "1" else np.array_equal(got, want)
+        expect(got.shape == want.shape and equal, f"png read mode {mode}")
 
 
 def hdf5_layouts(h5py):
@@ -313,9 +336,10 @@ def hdf5_layouts(h5py):
     chunked = {"chunks": True}
     packed = {"compression": "gzip", "shuffle": True, "fletcher32": True}
     return [{}, chunked, {"compression": "gzip"}, {"shuffle": True}, {"fletcher32": True}, packed,
-            {**packed, "chunks": "small"}, {"chunks": "small"}, {"chunks": "whole"}, {**packed, "chunks": "whole"},
-            {**packed, "chunks": "small", "maxshape": "free"}, {"chunks": "small", "maxshape": "free"},
-            {**packed, "chunks": "small", "maxshape": "last free"}, {"chunks": "small", "maxshape": "first free"},
+            {**packed, "chunks": "small"}, {"chunks": "small"}, {"chunks": "whole"},
+            {**packed, "chunks": "whole"}, {**packed, "chunks": "small", "maxshape": "free"},
+            {"chunks": "small", "maxshape": "free"}, {**packed, "chunks": "small", "maxshape": "last free"},
+            {"chunks": "small", "maxshape": "first free"},
             {"chunks": "small", "maxshape": "room", "compression": "lzf"}]
 
 
@@ -325,20 +349,22 @@ def create(group, name, a, options):
         options["chunks"] = tuple(max(1, n // 3) for n in a.shape)
     if options.get("chunks") == "whole":
         options["chunks"] = a.shape
-    most = {"free": (None,) * a.ndim, "last free": (*(n + 2 for n in a.shape[:-1]), None), "first free": (None, *a.shape[1:]),
-            "room": tuple(2 * n for n in a.shape)}  # a tree, arrays that grow, and one of fixed size that is not full
+    most = {"free": (None,) * a.ndim, "last free": (*(n + 2 for n in a.shape[:-1]), None),
+            # a tree, arrays that grow, and one of fixed size that is not full
+            "first free": (None, *a.shape[1:]), "room": tuple(2 * n for n in a.shape)}
     options["maxshape"] = most.get(options.get("maxshape"))
     group.create_dataset(name, data=a, **options)
 
 
 def hierarchies_read(folder, h5py):
-    """What h5py writes, in every version, layout and filter, with few and many links, and what was never written."""
+    """What h5py writes, in every version, layout and filter, few and many links, and what is not written."""
     random = np.random.default_rng(8)
     arrays = {f"{d.replace('?', 'b')}/{i}": a for d in DTYPES for i, a in enumerate(layouts(d, random))}
     path = os.path.join(folder, "x.h5")
     for version in ("earliest", "v108", "latest"):
         for options in hdf5_layouts(h5py):
-            with h5py.File(path, "w", libver=version, userblock_size=512 if "chunks" in options else 0, track_order=len(options) == 1) as f:
+            with h5py.File(path, "w", libver=version, userblock_size=512 if "chunks" in options else 0,
+                           track_order=len(options) == 1) as f:
                 for name, a in arrays.items():
                     create(f, name, a, options)
             f = File(path)
@@ -348,9 +374,11 @@ def hierarchies_read(folder, h5py):
             for i in range(3000):
                 f[f"many/{i}"] = np.int16(i)
             f.create_dataset("long", data=np.arange(70000), chunks=(7,))
-            f.create_dataset("growing", data=np.arange(140000 if version == "latest" else 7) % 251, dtype="u1", chunks=(1,), maxshape=(None,))
+            f.create_dataset("growing", data=np.arange(140000 if version == "latest" else 7) % 251,
+                             dtype="u1", chunks=(1,), maxshape=(None,))
             f.create_dataset("empty", (40, 3), "f4", fillvalue=2.5)
-            f.create_dataset("sparse", (4000, 3), "i2", chunks=(1, 2), fillvalue=-7, compression="gzip")[1234] = 5
+            f.create_dataset("sparse", (4000, 3), "i2", chunks=(1, 2), fillvalue=-7,
+                             compression="gzip")[1234] = 5
             f["big"] = np.arange(6, dtype=">c16")
             for i in range(2000):
                 f[f"other names/{i}"] = f["big"]
@@ -376,7 +404,9 @@ def hierarchies(folder):
     hierarchies_read(folder, h5py)
     random = np.random.default_rng(9)
     arrays = {f"{d.replace('?', 'b')}/{i}": a for d in DTYPES for i, a in enumerate(layouts(d, random))}
-    arrays |= {"two levels": np.repeat(np.arange(70, dtype="u1"), 1 << 20), "tall": random.integers(0, 9, (70000, 200), dtype="i1"), "deep": random.integers(0, 9, (3, 2, 1500000), dtype="i1"),
+    arrays |= {"two levels": np.repeat(np.arange(70, dtype="u1"), 1 << 20),
+               "tall": random.integers(0, 9, (70000, 200), dtype="i1"),
+               "deep": random.integers(0, 9, (3, 2, 1500000), dtype="i1"),
                **{f"many/{i}": np.int32(i) for i in range(3000)}}
     path = os.path.join(folder, "y.h5")
     for compressed in (False, True):
@@ -420,7 +450,8 @@ def npz(folder):
 
 def tensors(folder):
     random = np.random.default_rng(4)
-    arrays = {f"{d}.{i}": a for d in DTYPES if d not in ("c8", "c16") for i, a in enumerate(layouts(d, random))}
+    arrays = {f"{d}.{i}": a for d in DTYPES if d not in ("c8", "c16")
+              for i, a in enumerate(layouts(d, random))}
     path = os.path.join(folder, "x.safetensors")
     safetensors.numpy.save_file({k: np.ascontiguousarray(a) for k, a in arrays.items()}, path)
     f = File(path)
@@ -439,7 +470,8 @@ def blocks(folder):
     values[1, :64] = 0
     path = os.path.join(folder, "x.gguf")
     w = gguf.GGUFWriter(path, "test")
-    kinds = [gguf.GGMLQuantizationType[k] for k in ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "F16", "BF16", "F32")]
+    kinds = [gguf.GGMLQuantizationType[k]
+             for k in ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "F16", "BF16", "F32")]
     for kind in kinds:
         w.add_tensor(kind.name, gguf.quantize(values, kind), raw_dtype=kind)
     w.write_header_to_file()
@@ -451,13 +483,14 @@ def blocks(folder):
         want = gguf.dequantize(gguf.quantize(values, kind), kind)
         if kind.name != "BF16":  # which NumPy has not
             expect(np.array_equal(f[kind.name].astype("f4"), want), f"gguf read {kind.name}")
-    arrays = {"values": values, "halves": values.astype("f2"), "bytes": np.arange(-8, 8, dtype="i1"), "q8_0": values, "q4_0": values,
-              "bf16": values, "f16": values}
+    arrays = {"values": values, "halves": values.astype("f2"), "bytes": np.arange(-8, 8, dtype="i1"),
+              "q8_0": values, "q4_0": values, "bf16": values, "f16": values}
     write(path, arrays, encodings={k: k.encode() for k in ("q8_0", "q4_0", "bf16", "f16")})
     for t in gguf.GGUFReader(path).tensors:
         a = arrays[t.name]
         want = gguf.quantize(a, t.tensor_type) if t.name in ("q8_0", "q4_0", "bf16", "f16") else a
-        expect(np.array_equal(np.asarray(t.data).reshape(-1).view("u1"), np.ascontiguousarray(want).reshape(-1).view("u1")),
+        expect(np.array_equal(np.asarray(t.data).reshape(-1).view("u1"),
+                              np.ascontiguousarray(want).reshape(-1).view("u1")),
                f"gguf written {t.name}")
 
 

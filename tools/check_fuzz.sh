@@ -25,7 +25,8 @@ trap 'rm -rf "$work"' EXIT
 can_fuzz() {
     echo '#include <stddef.h>
         int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n);
-        int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n) { (void)p, (void)n; return 0; }' >"$work/probe.c"
+        int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n)
+        { (void)p, (void)n; return 0; }' >"$work/probe.c"
     clang -fsanitize=fuzzer,address,undefined "$work/probe.c" -o "$work/probe" 2>"$work/err" &&
         "$work/probe" -runs=10 >"$work/out" 2>&1
 }
@@ -45,8 +46,8 @@ run() {
     mkdir -p "$grown" "$found"
     rm -f "$found/$target"-*
     ASAN_OPTIONS=quarantine_size_mb=16 UBSAN_OPTIONS=print_stacktrace=1 \
-        "$program" "--target=$target" -max_total_time="$seconds" -seed="${FUZZ_SEED:-1}" -timeout=60 -rss_limit_mb=2048 -max_len=8192 \
-        -print_final_stats=1 -reload=0 -artifact_prefix="$found/$target-" \
+        "$program" "--target=$target" -max_total_time="$seconds" -seed="${FUZZ_SEED:-1}" -timeout=60 \
+        -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 -reload=0 -artifact_prefix="$found/$target-" \
         "$grown" "tests/fuzz/corpus/$target" >"$work/log" 2>&1 || status=$?
     # Where it died there are no statistics; the last line with a number has it.
     executions=$(awk '/^#[0-9]/ { n = substr($1, 2) } /number_of_executed_units/ { n = $2 }

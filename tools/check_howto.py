@@ -3,12 +3,12 @@
     python3 tools/check_howto.py [FOLDER]
 
 Copies the tree to FOLDER (build/howto), applies the snippets of all pages, builds the library with portable
-kernels and the programs that the pages name, and runs their commands. Then the new code is made wrong, and the
-programs that should notice must fail. Comments in a page tell what a block of code is for:
+kernels and the programs that the pages name, and runs their commands. Then the new code is made wrong, and
+the programs that should notice must fail. Comments in a page tell what a block of code is for:
 
     <!-- apply: FILE | after: text of one line -->   goes beside the only line with the text; also `before:`
     <!-- create: FILE -->                            is a new file
-    <!-- run -->                                     lines `$ command`, each followed by what it prints, in which
+    <!-- run -->                                     lines `$ command`, each followed by what it prints, where
                                                      `...` is any text and the number of blanks does not count
     <!-- build: TARGET ... -->                       what the commands need
     <!-- wrong: FILE | text | other text -->         makes the code wrong
@@ -61,7 +61,8 @@ class Page:
         self.path = path
         self.found = [(kind, [word.strip() for word in rest.split(" | ")], code)
                       for kind, rest, code in re.findall(COMMENT, read(path), re.S)]
-        lost = len(re.findall("<!-- (?!not run -->)", read(path))) - len(self.found)  # that one is check_readme's
+        # that one is check_readme's
+        lost = len(re.findall("<!-- (?!not run -->)", read(path))) - len(self.found)
         expect(not lost, f"{path}: {lost} comments are not understood")
 
     def all(self, kind):
@@ -82,7 +83,8 @@ class Page:
 
     def spoil(self):
         for (file, text, other), _ in self.all("wrong"):
-            self.edit(file, lambda all_of_it: all_of_it.replace(text, other) if text in all_of_it else None, text)
+            self.edit(file, lambda all_of_it: all_of_it.replace(text, other) if text in all_of_it else None,
+                      text)
 
     def targets(self):
         return [target for (names,), _ in self.all("build") for target in names.split()]
@@ -142,7 +144,8 @@ def main():
     copy_tree()
     for page in pages:
         page.apply()
-    status, output = run("cmake", "-S", TREE, "-B", TREE + "/build", *SETTINGS, *os.environ.get("HOWTO_CMAKE", "").split())
+    status, output = run("cmake", "-S", TREE, "-B", TREE + "/build", *SETTINGS,
+                         *os.environ.get("HOWTO_CMAKE", "").split())
     if not failed and expect(status == 0, "cmake", output) and build(targets):
         for page in pages:
             page.check_commands()

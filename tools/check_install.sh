@@ -26,7 +26,8 @@ echo "--- components"
 for part in runtime:libtessera.so. command:bin/tsr development:tessera.hpp; do
     cmake --install "$build" --prefix "$work/${part%%:*}" --component "${part%%:*}" >/dev/null
     if [ "${part%%:*}" = command ] && [ ! -e "$build/bin/tsr" ]; then continue; fi
-    find "$work/${part%%:*}" | grep -F "${part#*:}" >/dev/null || { echo "no ${part#*:} in ${part%%:*}"; exit 1; }
+    find "$work/${part%%:*}" | grep -F "${part#*:}" >/dev/null ||
+        { echo "no ${part#*:} in ${part%%:*}"; exit 1; }
 done
 if find "$work/runtime" "$work/command" -name '*.h' -o -name '*.a' -o -name libtessera.so | grep .; then
     echo "^ not for running programs"

@@ -78,7 +78,8 @@ def wrong_calls(src, build):
 
 
 def check_that_wrong_edges_are_noticed():
-    files = {"core/low.c": "void tsri_high(void); void tsri_low(void); void tsri_low(void) { tsri_high(); }\n",
+    files = {"core/low.c": "void tsri_high(void); void tsri_low(void); "
+                           "void tsri_low(void) { tsri_high(); }\n",
              "ops/high.c": "void tsri_high(void); void tsri_high(void) {}\n",
              "ops/high.h": '#include "cpu/kernel.h"\n', "cpu/kernel.h": ""}
     with tempfile.TemporaryDirectory() as root:

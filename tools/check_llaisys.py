@@ -147,7 +147,8 @@ def tensors():
     view = Tensor(dtype=I64, handle=lib.tensorView(t.handle, (c.c_size_t * 2)(6, 10), 2))
     permuted = Tensor(dtype=I64, handle=lib.tensorPermute(t.handle, (c.c_size_t * 3)(2, 0, 1)))
     part = Tensor(dtype=I64, handle=lib.tensorSlice(t.handle, 2, 1, 4))
-    for got, want in ((t, a), (view, a.reshape(6, 10)), (permuted, a.transpose(2, 0, 1)), (part, a[:, :, 1:4])):
+    for got, want in ((t, a), (view, a.reshape(6, 10)), (permuted, a.transpose(2, 0, 1)),
+                      (part, a[:, :, 1:4])):
         check(np.array_equal(got.array(), want), "elements of a view")
         check(got.strides() == tuple(s // 8 for s in want.strides), "strides of a view")
         check(bool(lib.tensorIsContiguous(got.handle)) == want.flags["C_CONTIGUOUS"], "contiguity of a view")

@@ -4,8 +4,8 @@
 #   tools/check_python.sh [BUILD [FILE...]]
 #
 # FILES are those of python/tests to run, all unless given. TSR_EXAMPLES says how many examples hypothesis
-# tries for each function; with 200 or more, tests of memory make a million calls too. Exit status 77: there is no
-# package in the build folder (no Python headers), or NumPy, pytest and hypothesis cannot be had.
+# tries for each function; with 200 or more, tests of memory make a million calls too. Exit status 77: there
+# is no package in the build folder (no Python headers), or NumPy, pytest and hypothesis cannot be had.
 #
 # check_python_address.sh sets TSR_PYTHON_PACKAGE, the folder of another build of the package, and
 # TSR_PYTHON_PRELOAD, a library that is loaded before it.

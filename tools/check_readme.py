@@ -3,8 +3,8 @@
     python3 tools/check_readme.py [BUILD] [PAGE...]
 
 Blocks of a page run in order: ```c and ```cpp with a main as programs, ```sh as scripts, ``` with lines
-`$ command` as single commands, which print what follows them; a line `...` stands for any number of lines. A block
-without a language right after a program or script is the end of what that prints. Comments:
+`$ command` as single commands, which print what follows them; a line `...` stands for any number of lines. A
+block without a language right after a program or script is the end of what that prints. Comments:
 
     <!-- file: NAME -->      the block is this file, beside which the others run
     <!-- in the tree -->     the block runs in the source tree
@@ -14,8 +14,8 @@ without a language right after a program or script is the end of what that print
     <!-- output left out --> what the commands of the block print is not compared
     <!-- not run -->         the block is not run
 
-HOME is a folder that is thrown away; $TESSERA is the source tree. Prints one line a failure; the exit status is
-1 if there is one.
+HOME is a folder that is thrown away; $TESSERA is the source tree. Prints one line a failure; the exit status
+is 1 if there is one.
 """
 import glob
 import os
@@ -43,8 +43,9 @@ def report(ok, what, output=""):
 def run(script, folder, home):
     path = f"{BUILD}/bin:{os.environ['PATH']}"
     own = {"HOME": home, "PATH": path, "TESSERA": TREE, "BUILD": BUILD, "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=folder, env={**os.environ, **own},
-                          text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=folder,
+                          env={**os.environ, **own}, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout
 
 

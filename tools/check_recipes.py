@@ -2,8 +2,8 @@
 
     python3 tools/check_recipes.py
 
-Each names the version of config.h; options that they set are options of the build; each is read by the program
-that knows its language, where that is there. Prints one line a failure, and the counts.
+Each names the version of config.h; options that they set are options of the build; each is read by the
+program that knows its language, where that is there. Prints one line a failure, and the counts.
 """
 import glob
 import json

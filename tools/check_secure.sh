@@ -3,8 +3,9 @@
 #
 #   tools/check_secure.sh [BUILD]
 #
-# A program linked with libtessera.a is run with libraries that leave a mark in its way: in the environment, in the
-# current folder, in folders that others may write. As root also as a setuid program that another user starts.
+# A program linked with libtessera.a is run with libraries that leave a mark in its way: in the environment,
+# in the current folder, in folders that others may write. As root also as a setuid program that another user
+# starts.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -18,10 +19,13 @@ chmod 777 "$work/open"
 unset TSR_BACKEND_PATH TSR_BLAS TSR_LAPACK TSR_FFT TSR_ZLIB TSR_JPEG TSR_EXTERNAL
 passed=0 failed=0 skipped=0
 
-$cc -std=gnu11 -O1 -Iinclude tests/secure/program.c "$build/lib/libtessera.a" -o "$work/bin/victim" -lm -ldl -lpthread &&
+$cc -std=gnu11 -O1 -Iinclude tests/secure/program.c "$build/lib/libtessera.a" -o "$work/bin/victim" -lm -ldl \
+    -lpthread &&
     $cc -std=gnu11 -O1 -Iinclude -fPIC -shared "-DMARK=\"$work/marks/ran\"" tests/secure/hostile.c \
         -o "$work/evil/libtessera-evil.so" || exit 1
-for folder in here here/tessera open shared/tessera; do cp "$work/evil/libtessera-evil.so" "$work/$folder"; done
+for folder in here here/tessera open shared/tessera; do
+    cp "$work/evil/libtessera-evil.so" "$work/$folder"
+done
 cp "$work/bin/victim" "$work/shared"
 evil=$work/evil/libtessera-evil.so
 
@@ -117,10 +121,12 @@ hostile WHOLE a "devices: 2"
 setuid() {
     [ "$(id -u)" = 0 ] || { echo "setuid programs: not root"; return 1; }
     command -v setpriv >/dev/null || { echo "setuid programs: no setpriv"; return 1; }
-    cp "$victim" "$work/bin/elevated" && chown 12345 "$work/bin/elevated" && chmod 4755 "$work/bin/elevated" || return 1
+    cp "$victim" "$work/bin/elevated" && chown 12345 "$work/bin/elevated" &&
+        chmod 4755 "$work/bin/elevated" || return 1
     as=(setpriv --reuid=65534 --regid=65534 --clear-groups env)
     quiet "a setuid program alone" "${as[@]}" "$work/bin/elevated"
-    grep -q "elevated: yes" "$work/log" || { echo "setuid programs: not honoured in $work (nosuid?)"; return 1; }
+    grep -q "elevated: yes" "$work/log" ||
+        { echo "setuid programs: not honoured in $work (nosuid?)"; return 1; }
 }
 if setuid; then
     mkdir "$work/bin/tessera" && cp "$evil" "$work/bin/tessera"

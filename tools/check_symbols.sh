@@ -4,9 +4,9 @@
 #   - everything libtessera.so exports starts with tsr_
 #   - every function declared TSR_API in include/ is exported
 #   - everything global in libtessera.a starts with tsr_ or tsri_
-#   - a kernel of src/cpu/x86, which is compiled for several instruction sets, carries its set: a name with a dtype
-#     (sum_f32) stands in objects of one set only, and every name in objects of avx2 and avx512 has the set in it.
-#     Words of vectors and of complex numbers (vf_.., vd_.., complex_..) are no kernels.
+#   - a kernel of src/cpu/x86, which is compiled for several instruction sets, carries its set: a name with a
+#     dtype (sum_f32) stands in objects of one set only, and every name in objects of avx2 and avx512 has the
+#     set in it. Words of vectors and of complex numbers (vf_.., vd_.., complex_..) are no kernels.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -39,14 +39,16 @@ complain "exported, but not tsr_" "$(grep -v '^tsr_' <<<"$exported")"
 complain "declared TSR_API, but not exported" "$(comm -23 <(echo "$declared") <(echo "$exported"))"
 complain "exported, but not declared TSR_API" "$(comm -13 <(echo "$declared") <(echo "$exported"))"
 complain "global in the archive, but neither tsr_ nor tsri_" "$(grep -vE '^tsri?_' <<<"$archived")"
-# Objects of src/cpu/x86 are named after their file: gemm_avx2.c.o is of avx2. Every other object is of no set.
+# Objects of src/cpu/x86 are named after their file: gemm_avx2.c.o is of avx2. Every other object is of no
+# set.
 kernels=$(nm -A "$build/lib/libtessera.a" | awk 'toupper($(NF - 1)) == "T" {
         object = $1; name = $NF
         sub(/:[^:]*$/, "", object); sub(/.*:/, "", object)
         if (!match(object, /_(avx2|avx512|amx|vnni|bf16)\.c\.o$/)) set = "none"
         else set = substr(object, RSTART + 1, RLENGTH - 5)
         sub(/\..*/, "", name)
-        if (name !~ /^(v[fdilmk]_|tsri_)/ && name ~ /_(f|bf|i|u|c|q|s)[0-9]+(_|$)/ || set != "none" && name ~ /_(pairs|fours)$/)
+        if (name !~ /^(v[fdilmk]_|tsri_)/ && name ~ /_(f|bf|i|u|c|q|s)[0-9]+(_|$)/ ||
+            set != "none" && name ~ /_(pairs|fours)$/)
             if (!(name in sets)) sets[name] = set
             else if (sets[name] != set && sets[name] !~ /,/) sets[name] = sets[name] "," set
     } END { for (name in sets) if (sets[name] ~ /,/) print name " (" sets[name] ")" }' | sort)

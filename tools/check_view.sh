@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# tsr view in a terminal: keys are sent by tmux, and the screen is compared with tests/data/view/*.txt at 60, 80 and
-# 200 columns.
+# tsr view in a terminal: keys are sent by tmux, and the screen is compared with tests/data/view/*.txt at 60,
+# 80 and 200 columns.
 #
 #   tools/check_view.sh [BUILD]
 #
-# TSR_MAKE_VIEWS=1 writes the screens anew: look at them. Exit status 77: there is no tmux, or no command to try.
+# TSR_MAKE_VIEWS=1 writes the screens anew: look at them. Exit status 77: there is no tmux, or no command to
+# try.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 tsr=$(realpath "${1:-build}")/bin/tsr

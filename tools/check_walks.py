@@ -3,8 +3,8 @@
 
     tools/check_walks.py [--show] [BUILD]
 
-Links tools/walks.c with the library's objects in BUILD, and makes each call of the page's table. A call passes
-through a file if it enters a function of that file's object. --show prints the files."""
+Links tools/walks.c with the library's objects in BUILD, and makes each call of the page's table. A call
+passes through a file if it enters a function of that file's object. --show prints the files."""
 import bisect
 import glob
 import os
@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 PAGE = "docs/architecture.md"
-ROW = re.compile(r"^\| `tsr_(?:file_)?(add|sum|matmul|read)` of ([\d ]+)(?: x \d+)? floats.* \| (\d+) \| (\d+) \|$")
+ROW = re.compile(r"^\| `tsr_(?:file_)?(add|sum|matmul|read)` of ([\d ]+)(?: x \d+)? floats.* "
+                 r"\| (\d+) \| (\d+) \|$")
 MOST = {"given": 8, "made": 14}  # of calls with few elements
 
 
@@ -53,7 +54,8 @@ def functions_of(program, parts):
     """{address of a function of the library: the source of its object}, by address."""
     begins = [begin for begin, _, _ in parts]
     found = {}
-    names = subprocess.run(["nm", "--defined-only", program], check=True, capture_output=True, text=True).stdout
+    names = subprocess.run(["nm", "--defined-only", program], check=True, capture_output=True,
+                           text=True).stdout
     for at in sorted(int(line.split()[0], 16) for line in names.split("\n") if re.search(r" [tTwW] ", line)):
         i = bisect.bisect_right(begins, at) - 1
         if i >= 0 and at < parts[i][1]:
@@ -65,8 +67,8 @@ def walk(program, functions, call, size, folder):
     """The files that the call passes through, in order."""
     elements, side = (size, 4) if call.startswith(("add", "sum")) else (16, size)
     run = subprocess.run([program, call, str(elements), str(side), f"{folder}/a.safetensors"],
-                         input="\n".join(f"{at:x}" for at in functions), env=dict(os.environ, TSR_THREADS="2"),
-                         capture_output=True, text=True)
+                         input="\n".join(f"{at:x}" for at in functions),
+                         env=dict(os.environ, TSR_THREADS="2"), capture_output=True, text=True)
     if run.returncode == 77:
         print("processes cannot be traced here")
         sys.exit(77)

@@ -38,9 +38,10 @@ clang_build() {
     local folder=$1 sanitizers=$2 fuzzer=OFF
     shift 2
     if [ "$folder" = $fuzz_folder ]; then fuzzer=ON; fi
-    cmake -S . -B "$folder" -DCMAKE_C_COMPILER=clang -DTSR_FUZZER=$fuzzer -DTSR_SANITIZE="$sanitizers" -DTSR_CUDA=OFF \
-        -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_CLI=OFF -DTSR_BUILD_BACKENDS=OFF -DTSR_HAVE_AVX2=OFF \
-        -DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF &&
+    cmake -S . -B "$folder" -DCMAKE_C_COMPILER=clang -DTSR_FUZZER=$fuzzer -DTSR_SANITIZE="$sanitizers" \
+        -DTSR_CUDA=OFF -DTSR_BUILD_COMPAT=OFF -DTSR_BUILD_EXAMPLES=OFF -DTSR_BUILD_CLI=OFF \
+        -DTSR_BUILD_BACKENDS=OFF -DTSR_HAVE_AVX2=OFF -DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF \
+        -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF &&
         cmake --build "$folder" -j"$jobs" --target "$@"
 }
 
@@ -48,7 +49,8 @@ clang_sanitizer() {
     local folder=$1 sanitizers=$2
     shift 2
     command -v clang >/dev/null || { echo "no clang"; return 77; }
-    sanitizer_runs "$folder" "$sanitizers" >/dev/null 2>&1 || { echo "no runtime of clang's sanitizer that runs here"; return 77; }
+    sanitizer_runs "$folder" "$sanitizers" >/dev/null 2>&1 ||
+        { echo "no runtime of clang's sanitizer that runs here"; return 77; }
     clang_build "$folder" "$sanitizers" "${@/\//-}" || return 1
     export TSR_BLAS=none TSR_LAPACK=none TSR_FFT=own TSR_ZLIB=none TSR_POOL=64
     printf "$folder/tests/%s\n" "$@" | xargs -P "$jobs" -I{} bash -c 'run_one {}'

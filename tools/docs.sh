@@ -3,8 +3,8 @@
 #
 #   tools/docs.sh [FOLDER]
 #
-# The pages are made by mkdocs with the theme Material, in a virtual environment below build/. Exit status 77, with
-# one line that says why: it cannot be had, and there are only man pages.
+# The pages are made by mkdocs with the theme Material, in a virtual environment below build/. Exit status 77,
+# with one line that says why: it cannot be had, and there are only man pages.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 out=${1:-build/docs}
@@ -23,6 +23,7 @@ if ! "$venv/bin/mkdocs" --version >/dev/null 2>&1; then
     "$venv/bin/mkdocs" --version >/dev/null 2>&1 || { echo "mkdocs cannot be installed: no pages"; exit 77; }
 fi
 tools/make_docs.py pages "$out/source" &&
-    NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build -q --strict -f "$out/source/mkdocs.yml" -d "$(realpath "$out")/html" &&
+    NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build -q --strict -f "$out/source/mkdocs.yml" \
+        -d "$(realpath "$out")/html" &&
     tools/make_docs.py links "$out/html" &&
     echo "pages in $out/html/index.html"

@@ -39,7 +39,7 @@ def clean(declaration):
 
 
 class Header:
-    """name, title, intro, functions: a list of (name, declarations of its group, words), and macros: (name, words)."""
+    """name, title, intro, functions: (name, declarations of its group, words), and macros: (name, words)."""
 
     def __init__(self, path):
         text = open(path, encoding="utf-8").read()
@@ -111,17 +111,19 @@ def headers():
 
 
 def op_rows():
-    """name -> (family, signature, what it computes), as the preprocessor reads op.def; empty without a compiler."""
-    source = '#include "tessera/op_rows.h"\n#define X(ID, n, f, p, s, c, d, a) ROW_BEGIN n ROW_NEXT f ROW_NEXT s ROW_NEXT d ROW_END\n' \
+    """name -> (family, signature, what it computes), of op.def preprocessed; empty without a compiler."""
+    source = '#include "tessera/op_rows.h"\n' \
+             '#define X(ID, n, f, p, s, c, d, a) ROW_BEGIN n ROW_NEXT f ROW_NEXT s ROW_NEXT d ROW_END\n' \
              '#include "tessera/op.def"\n'
     try:
-        text = subprocess.run([os.environ.get("CC", "cc"), "-E", "-P", "-Iinclude", "-"], input=source, text=True,
-                              capture_output=True, check=True).stdout
+        text = subprocess.run([os.environ.get("CC", "cc"), "-E", "-P", "-Iinclude", "-"], input=source,
+                              text=True, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return {}
     rows = {}
     for row in re.findall(r"ROW_BEGIN (.*?) ROW_END", text, re.S):
-        name, family, signature, what = (re.sub(r'"\s*"', "", part).strip().strip('"') for part in row.split("ROW_NEXT"))
+        name, family, signature, what = (re.sub(r'"\s*"', "", part).strip().strip('"')
+                                         for part in row.split("ROW_NEXT"))
         rows[name] = (family, signature, what)
     return rows
 
@@ -130,8 +132,8 @@ def op_rows():
 
 
 def pieces(text):
-    """(kind, line) for each line of a header's words: text, item and more of a list, code for what is indented,
-    and none for empty lines."""
+    """(kind, line) for each line of a header's words: text, item and more of a list, code for what is
+    indented, and none for empty lines."""
     item = None     # how far the words of the current item are indented
     for line in text.splitlines():
         indent = len(line) - len(line.lstrip())
@@ -204,7 +206,8 @@ def reference(docs):
         if not h.functions and not h.types and not h.intro:
             continue
         page = file_of(h)
-        lines = ["# " + h.name, "", h.title[0].upper() + h.title[1:].rstrip(".") + ".", "", markdown(h.intro), ""]
+        lines = ["# " + h.name, "", h.title[0].upper() + h.title[1:].rstrip(".") + ".", "", markdown(h.intro),
+                 ""]
         if h.functions:
             lines += ["## Functions", "", "| | |", "|---|---|"]
         for name, declarations, text in h.functions:
@@ -236,7 +239,7 @@ def reference(docs):
 
 
 def whole(code):
-    """Code between words: bars are not escaped, as they are for tables elsewhere, and options are not broken."""
+    """Code between words: bars are not escaped, as for tables elsewhere, and options are not broken."""
     text = code.group(0).replace("\\|", "|")
     return text + "{.whole}" if re.fullmatch(r"`[^ `]*-[^ `]{1,20}`|`tsr [-a-z]{1,12}`", text) else text
 
@@ -266,7 +269,8 @@ WORKER = """if (location.protocol === "file:") {
             this.ready = load(this.frame, url);
         }
         postMessage(data) {
-            this.ready.then(() => this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data })));
+            const message = new MessageEvent("message", { data });
+            this.ready.then(() => this.frame.contentWindow.dispatchEvent(message));
         }
         terminate() { this.frame.remove(); }
     };
@@ -285,8 +289,8 @@ class Site:
         """The place of a file or folder of the tree in the site."""
         path = os.path.normpath(path)
         if path.startswith(HEADERS) and path.endswith(".h"):
-            return file_of(Header(path)) if os.path.exists(os.path.join(self.docs, file_of(Header(path)))) else \
-                self.copy(path)
+            page = file_of(Header(path))
+            return page if os.path.exists(os.path.join(self.docs, page)) else self.copy(path)
         return self.folder(path) if os.path.isdir(path) else self.copy(path)
 
     def copy(self, path):
@@ -329,7 +333,8 @@ class Site:
                 to, anchor = self.tree(full), ""
             else:
                 return match.group(0)
-            return "%s(%s%s)" % (text, os.path.relpath(to, os.path.dirname(place)), "#" + anchor if anchor else "")
+            return "%s(%s%s)" % (text, os.path.relpath(to, os.path.dirname(place)),
+                                 "#" + anchor if anchor else "")
 
         text = open(source, encoding="utf-8").read()
         parts = re.split(r"(^```.*?^```\n)", text, flags=re.M | re.S)
@@ -339,9 +344,10 @@ class Site:
         write(os.path.join(self.docs, place), "".join(parts))
 
     def build(self):
-        self.pages = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md",
-                      "SECURITY.md": "security-reports.md", "CODE_OF_CONDUCT.md": "conduct.md",
-                      "docs/index.md": "contents.md", "packaging/README.md": "packages.md"}
+        self.pages = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md",
+                      "CHANGELOG.md": "changelog.md", "SECURITY.md": "security-reports.md",
+                      "CODE_OF_CONDUCT.md": "conduct.md", "docs/index.md": "contents.md",
+                      "packaging/README.md": "packages.md"}
         for folder, _, names in os.walk("docs"):
             for name in sorted(names):
                 path = os.path.join(folder, name)
@@ -376,9 +382,11 @@ def pages(folder):
     here = {p for p in site.pages.values() if p.endswith(".md")}
     version = ".".join(re.findall(r"#define TSR_VERSION_\w+ (\d+)", open(HEADERS + "/config.h").read()))
     lines = ["site_name: Tessera %s" % version, "use_directory_urls: false", "theme:", "  name: material",
-             "  font: false", "  features: [navigation.indexes, navigation.top, content.code.copy, toc.follow]",
+             "  font: false",
+             "  features: [navigation.indexes, navigation.top, content.code.copy, toc.follow]",
              "  palette:", "    - media: '(prefers-color-scheme: light)'", "      scheme: default",
-             "    - media: '(prefers-color-scheme: dark)'", "      scheme: slate", "plugins: [search, offline]", "extra_css: [style.css]",
+             "    - media: '(prefers-color-scheme: dark)'", "      scheme: slate",
+             "plugins: [search, offline]", "extra_css: [style.css]",
              "extra: { polyfills: [iframe-worker.js] }",
              "markdown_extensions: [tables, fenced_code, sane_lists, toc, attr_list, pymdownx.highlight, "
              "pymdownx.superfences]",
@@ -412,7 +420,8 @@ def roff(text):
     out = []
     for kind, lines in blocks(text):
         lines = [roff_line(line) for line in lines]
-        out += {"code": [".PP", ".RS 4", ".nf"] + lines + [".fi", ".RE"], "item": [".IP \\(bu 2"] + lines}.get(
+        out += {"code": [".PP", ".RS 4", ".nf"] + lines + [".fi", ".RE"],
+                "item": [".IP \\(bu 2"] + lines}.get(
             kind, [".PP"] + lines)
     return "\n".join(out)
 
@@ -472,7 +481,8 @@ def links(folder):
                 dead.append("%s: %s" % (path, link))
             elif anchor and full in parsed and anchor not in parsed[full].ids:
                 dead.append("%s: no part %s" % (path, link))
-    print("\n".join(sorted(set(dead))[:50]) + ("\n" if dead else "") + "%d pages, %d dead links" % (len(parsed), len(dead)))
+    print("\n".join(sorted(set(dead))[:50]) + ("\n" if dead else "")
+          + "%d pages, %d dead links" % (len(parsed), len(dead)))
     return 1 if dead or not parsed else 0
 
 

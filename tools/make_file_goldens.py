@@ -55,7 +55,8 @@ def npy():
 
 def safetensors():
     names = {d: counted(d) for d in DTYPES if d not in ("c8", "c16")}
-    save_file(names, path("tensors.safetensors"), metadata={"made by": "numpy", "note": "a \"quote\"\nand é"})
+    save_file(names, path("tensors.safetensors"),
+              metadata={"made by": "numpy", "note": "a \"quote\"\nand é"})
     save_file({"a": counted("f4"), "b": counted("i8")}, path("set-00001-of-00002.safetensors"))
     save_file({"c": counted("u1")}, path("set-00002-of-00002.safetensors"))
     index = {"metadata": {"total_size": 312, "kind": "test"},
@@ -65,9 +66,9 @@ def safetensors():
         json.dump(index, f, indent=2)
 
 
-HALVES = {"Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82], "Q3_K": [108],
-          "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ2_XXS": [0], "IQ4_XS": [0], "TQ1_0": [52],
-          "TQ2_0": [64], "MXFP4": []}
+HALVES = {"Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82],
+          "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ2_XXS": [0],
+          "IQ4_XS": [0], "TQ1_0": [52], "TQ2_0": [64], "MXFP4": []}
 
 
 def quantised():
@@ -132,8 +133,8 @@ def checkpoints():
     tensors["e4m3"] = torch.ones(3).to(torch.float8_e4m3fn)
     tensors["fnuz"] = torch.ones(3).to(torch.float8_e4m3fnuz)
     views = {"whole": whole, "turned": whole.transpose(0, 2), "part": whole[:, 1:, ::2], "tied": whole,
-             "repeated": torch.arange(3).expand(5, 3), "empty": torch.zeros(3, 0), "scalar": torch.tensor(2.5),
-             "parameter": torch.nn.Parameter(whole.clone())}
+             "repeated": torch.arange(3).expand(5, 3), "empty": torch.zeros(3, 0),
+             "scalar": torch.tensor(2.5), "parameter": torch.nn.Parameter(whole.clone())}
     module = torch.nn.Linear(3, 4)
     with torch.no_grad():
         module.weight.copy_(torch.arange(12.0).reshape(4, 3))
@@ -150,7 +151,8 @@ def checkpoints():
     torch.save(torch.nn.Linear(1, 1), path("module.pt"))
     torch.save({"c": torch.ones(2, dtype=torch.complex64).conj()}, path("conjugated.pt"))
     torch.save({"c32": torch.tensor([1 + 2j, -3 + 0.5j]).to(torch.complex32),
-                "fours": torch.tensor([0x21, 0x43], dtype=torch.uint8).view(torch.float4_e2m1fn_x2)}, path("short.pt"))
+                "fours": torch.tensor([0x21, 0x43], dtype=torch.uint8).view(torch.float4_e2m1fn_x2)},
+               path("short.pt"))
 
 
 def onnx_tensor(name, dtype, array, raw):
@@ -193,9 +195,11 @@ def models():
         onnx_model("raw.onnx" if raw else "numbers.onnx", tensors + [four, nibbles, scalar, empty, text])
     data, tensors = b"", []
     for d in DTYPES:
-        t = onnx.TensorProto(name=d, dims=(2, 3, 4), data_type=onnx.helper.np_dtype_to_tensor_dtype(np.dtype(d)),
+        t = onnx.TensorProto(name=d, dims=(2, 3, 4),
+                             data_type=onnx.helper.np_dtype_to_tensor_dtype(np.dtype(d)),
                              data_location=onnx.TensorProto.EXTERNAL)
-        for key, value in (("location", "external.bin"), ("offset", len(data)), ("length", counted(d).nbytes)):
+        for key, value in (("location", "external.bin"), ("offset", len(data)),
+                           ("length", counted(d).nbytes)):
             t.external_data.add(key=key, value=str(value))
         data += counted(d).tobytes() + bytes(-counted(d).nbytes % 64)
         tensors.append(t)
@@ -222,12 +226,14 @@ def rows(colour, depth, xs, ys):
     pixel = max(1, CHANNELS[colour] * depth // 8)
     out, above = b"", None
     for number, y in enumerate(ys):
-        bits = "".join(format(sample(x, y, c, depth), f"0{depth}b") for x in xs for c in range(CHANNELS[colour]))
+        bits = "".join(format(sample(x, y, c, depth), f"0{depth}b") for x in xs
+                       for c in range(CHANNELS[colour]))
         bits += "0" * (-len(bits) % 8)
         row = bytes(int(bits[i:i + 8], 2) for i in range(0, len(bits), 8))
         above = above or bytes(len(row))
         kind = number % 5
-        out += bytes([kind]) + bytes((v - predicted(kind, row, above, i, pixel)) % 256 for i, v in enumerate(row))
+        out += bytes([kind]) + bytes((v - predicted(kind, row, above, i, pixel)) % 256
+                                     for i, v in enumerate(row))
         above = row
     return out
 
@@ -251,8 +257,10 @@ def png(name, colour, depth, interlaced, extra=b""):
     half = len(packed) // 2
     with open(path(name), "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n")
-        f.write(chunk(b"IHDR", struct.pack(">IIBBBBB", WIDTH, HEIGHT, depth, colour, 0, 0, interlaced)) + extra)
-        f.write(chunk(b"tEXt", b"Title\0test") + chunk(b"IDAT", packed[:half]) + chunk(b"IDAT", packed[half:]))
+        f.write(chunk(b"IHDR", struct.pack(">IIBBBBB", WIDTH, HEIGHT, depth, colour, 0, 0, interlaced))
+                + extra)
+        f.write(chunk(b"tEXt", b"Title\0test") + chunk(b"IDAT", packed[:half])
+                + chunk(b"IDAT", packed[half:]))
         f.write(chunk(b"IEND", b""))
 
 
@@ -265,9 +273,11 @@ def images():
             colours = bytes((i * k + k) % 256 for i in range(1 << depth) for k in (3, 5, 7))
             alpha = bytes(255 - i for i in range(min(1 << depth, 3)))
             png(f"c3d{depth}i{interlaced}.png", 3, depth, interlaced, chunk(b"PLTE", colours))
-            png(f"c3d{depth}i{interlaced}t.png", 3, depth, interlaced, chunk(b"PLTE", colours) + chunk(b"tRNS", alpha))
+            png(f"c3d{depth}i{interlaced}t.png", 3, depth, interlaced,
+                chunk(b"PLTE", colours) + chunk(b"tRNS", alpha))
     png("c0d8i0t.png", 0, 8, 0, chunk(b"tRNS", struct.pack(">H", sample(2, 1, 0, 8))))
-    png("c2d16i0t.png", 2, 16, 0, chunk(b"tRNS", struct.pack(">HHH", *(sample(2, 1, c, 16) for c in range(3)))))
+    png("c2d16i0t.png", 2, 16, 0,
+        chunk(b"tRNS", struct.pack(">HHH", *(sample(2, 1, c, 16) for c in range(3)))))
 
 
 def hierarchies():
@@ -275,7 +285,8 @@ def hierarchies():
     with h5py.File(path("tensors.h5"), "w", libver=("v110", "v110")) as f:
         for d in DTYPES:
             f["plain/" + d] = counted(d)
-            f.create_dataset("packed/" + d, data=counted(d), chunks=(2, 3, 2), compression="gzip", shuffle=True)
+            f.create_dataset("packed/" + d, data=counted(d), chunks=(2, 3, 2), compression="gzip",
+                             shuffle=True)
         f["big"] = counted(">i4")
         f["scalar"] = 2.5
         f["empty"] = np.zeros((3, 0))

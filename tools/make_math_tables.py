@@ -5,11 +5,11 @@
     tools/make_math_tables.py            # all: a minute
     tools/make_math_tables.py erf        # one
 
-An interval's polynomial goes through a point (x, y) at which the function is a float, or a multiple of a power
-of two, to many bits more than a float has: nothing is lost where the terms are smallest. Floats near the middle
-of the interval are tried until enough are such points, and the one whose rounded polynomial is best is taken. The
-other coefficients interpolate at Chebyshev's points. Every choice follows from the interval: two runs print the
-same."""
+An interval's polynomial goes through a point (x, y) at which the function is a float, or a multiple of a
+power of two, to many bits more than a float has: nothing is lost where the terms are smallest. Floats near
+the middle of the interval are tried until enough are such points, and the one whose rounded polynomial is
+best is taken. The other coefficients interpolate at Chebyshev's points. Every choice follows from the
+interval: two runs print the same."""
 import random
 import struct
 import sys
@@ -122,13 +122,14 @@ def by_octaves(f, degree, lowest, top, less):
         high = min(high, mp.mpf(top))
         if low >= top:
             continue
-        columns[at] = fit(f, 0, high, degree, 0.0, 0.0, less) if i == 0 else fit_near_middle(f, low, high, degree, 12)
+        columns[at] = (fit(f, 0, high, degree, 0.0, 0.0, less) if i == 0
+                       else fit_near_middle(f, low, high, degree, 12))
     return columns
 
 
 def by_multiples(f, degree, length, signed=False, chance_to=0, less=0):
-    """Around multiples of a length. From interval 1 to chance_to, y is a multiple of the last place of numbers in
-    the interval that chance finds; after it, of those looked for."""
+    """Around multiples of a length. From interval 1 to chance_to, y is a multiple of the last place of
+    numbers in the interval that chance finds; after it, of those looked for."""
     columns = {}
     for i in range(TABLE):
         k = i - TABLE if signed and i >= TABLE // 2 else i

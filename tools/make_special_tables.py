@@ -68,12 +68,14 @@ POLYNOMIALS = [
     ("lgamma_half", "lgamma(x) / ((x - 1) (x - 2)), 1/2 to 1", lgamma_rest, "0.5", "1", 22),
     ("lgamma_one", "the same, 1 to 2", lgamma_rest, "1", "2", 22),
     ("lgamma_two", "the same, 2 to 3", lgamma_rest, "2", "3", 17),
-    ("lgamma_pair_rest", "lgamma(x) / ((x - a) (x - b)) between its first zeros below 0, a and b: -89/32 to -39/16",
+    ("lgamma_pair_rest",
+     "lgamma(x) / ((x - a) (x - b)) between its first zeros below 0, a and b: -89/32 to -39/16",
      lgamma_between_zeros, "-2.78125", "-2.4375", 26),
     ("digamma_one", "digamma(x) / (x - its zero), 1 to 2", digamma_rest, "1", "2", 24),
     ("i0_large", "sqrt(x) exp(-x) i0(x) in 8 / x, 0 to 1", i0_scaled, "0", "1", 24),
     ("erfinv_middle", "erfinv(x) / x in x^2, 0 to 9/16", erfinv_middle, "0", "0.5625", 24),
-    ("erfinv_tail_0", "erfinv(x) / t in t = sqrt(-log(1 - x)), 37/32 to 15/8", erfinv_tail, "1.15625", "1.875", 16),
+    ("erfinv_tail_0", "erfinv(x) / t in t = sqrt(-log(1 - x)), 37/32 to 15/8", erfinv_tail, "1.15625",
+     "1.875", 16),
     ("erfinv_tail_1", "the same, 15/8 to 3", erfinv_tail, "1.875", "3", 17),
     ("erfinv_tail_2", "the same, 3 to 9/2", erfinv_tail, "3", "4.5", 16),
     ("erfinv_tail_3", "the same, 9/2 to 49/8", erfinv_tail, "4.5", "6.125", 16),
@@ -85,8 +87,8 @@ COARSE = [
     ("coarse_digamma_one", "digamma(x) / (x - its zero), 1 to 2", digamma_rest, "1", "2", 12),
     ("coarse_i0_large", "sqrt(x) exp(-x) i0(x) in 8 / x, 0 to 1", i0_scaled, "0", "1", 9),
     ("coarse_erfinv_middle", "erfinv(x) / x in x^2, 0 to 9/16", erfinv_middle, "0", "0.5625", 12),
-    ("coarse_erfinv_tail", "erfinv(x) / t in t = sqrt(-log(1 - x)), 37/32 to 33/8", erfinv_tail, "1.15625", "4.125",
-     15),
+    ("coarse_erfinv_tail", "erfinv(x) / t in t = sqrt(-log(1 - x)), 37/32 to 33/8", erfinv_tail, "1.15625",
+     "4.125", 15),
 ]
 
 
@@ -119,7 +121,8 @@ def zero_beside(n, sign):
 
 
 def main():
-    print("/* special_tables.h - polynomials and zeros of special_math.h, made by tools/make_special_tables.py. */")
+    print("/* special_tables.h - polynomials and zeros of special_math.h, made by "
+          "tools/make_special_tables.py. */")
     print("#ifndef TSRI_SPECIAL_TABLES_H\n#define TSRI_SPECIAL_TABLES_H")
     for polynomial in POLYNOMIALS + COARSE:
         print_polynomial(*polynomial)

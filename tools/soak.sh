@@ -61,7 +61,8 @@ fail() {
 fuzz() {
     local target status=0
     target=$(basename "${targets[$((step % ${#targets[@]}))]}")
-    FUZZ_SEED=$((step + 1)) FUZZ_SECONDS=60 FUZZ_GROWN=$soak/corpus tools/check_fuzz.sh "$target" >$soak/log 2>&1 || status=$?
+    FUZZ_SEED=$((step + 1)) FUZZ_SECONDS=60 FUZZ_GROWN=$soak/corpus tools/check_fuzz.sh "$target" >$soak/log \
+        2>&1 || status=$?
     executions=$((executions + $(awk '/ executions$/ { n += $2 } END { print n + 0 }' $soak/log)))
     case $status in
         0)  passed=$((passed + 1)) ;;
@@ -69,7 +70,8 @@ fuzz() {
         *)  tail -n 40 $soak/log
             mkdir -p $soak/found
             cp build/fuzz-found/"$target"-* $soak/found 2>/dev/null
-            fail "fuzz $target" "$(sed -n 's|^repeat: \(.*\) build/fuzz-found/|\1 build/soak/found/|p' $soak/log | head -n 1)" ;;
+            fail "fuzz $target" "$(sed -n 's|^repeat: \(.*\) build/fuzz-found/|\1 build/soak/found/|p' \
+                $soak/log | head -n 1)" ;;
     esac
 }
 

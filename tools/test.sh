@@ -50,7 +50,9 @@ programs() {
         for source in tests/"$kind"/*.c tests/"$kind"/*.cpp; do
             program=$folder/tests/$kind/$(basename "${source%.*}")
             # shellcheck disable=SC2053 # a pattern
-            if [ -x "$program" ] && [[ $program != ${except:-} && $program == ${only:-*} ]]; then echo "$program"; fi
+            if [ -x "$program" ] && [[ $program != ${except:-} && $program == ${only:-*} ]]; then
+                echo "$program"
+            fi
         done
     done
 }
@@ -146,8 +148,8 @@ instruction_sets() {
 # Lower sets run as other families of processors do, so that all of them are tested on any machine.
 other_tuning() { if [ "$1" = avx2 ]; then echo intel_avx512; else echo default; fi; }
 
-# Every parallel loop split as finely and unevenly as it may be, also in programs that are not about ops: the net
-# does so for every op.
+# Every parallel loop split as finely and unevenly as it may be, also in programs that are not about ops: the
+# net does so for every op.
 fine_split() { TSR_SPLIT=fine TSR_THREADS=3 run_programs build property; }
 
 # What is installed, and the programs that run here.
@@ -160,7 +162,8 @@ second_compiler() {
 
 # Options that leave out kernels which this machine cannot run: the release build has them all.
 sets_here() {
-    grep -qsw avx512bw /proc/cpuinfo || echo -DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF
+    grep -qsw avx512bw /proc/cpuinfo ||
+        echo -DTSR_HAVE_AVX512=OFF -DTSR_HAVE_VNNI=OFF -DTSR_HAVE_BF16=OFF -DTSR_HAVE_AMX=OFF
     grep -qsw amx_tile /proc/cpuinfo || echo -DTSR_HAVE_AMX=OFF
 }
 
@@ -172,7 +175,8 @@ address_sanitizer() {
         -DTSR_BUILD_EXAMPLES=OFF || return 1
     # Freed memory that is not used again; with as much as there is by default, pages are what takes time.
     export ASAN_OPTIONS=quarantine_size_mb=64
-    TSR_PASSES=2 run_programs build/asan $kinds # of the net; the release build makes more, between guard pages
+    # Passes of the net; the release build makes more, between guard pages.
+    TSR_PASSES=2 run_programs build/asan $kinds
     local isa sets
     sets=$(lower_sets) || return 1
     for isa in $sets; do
@@ -186,7 +190,8 @@ thread_sanitizer() {
     # Some kernels scatter mappings further than the thread sanitizer can follow.
     if setarch -R true; then under="setarch -R"; fi
     sanitizer_runs thread || { echo "the sanitizer does not run here"; return 77; }
-    targets=$(find tests/unit tests/property tests/ops tests/oom -name '*.c' | grep -E 'threads|unit/test_pool|concurrent|devices' |
+    targets=$(find tests/unit tests/property tests/ops tests/oom -name '*.c' |
+        grep -E 'threads|unit/test_pool|concurrent|devices' |
         sed -E 's|tests/([a-z]+)/(.*)\.c|\1-\2|')
     [ -n "$targets" ] || { echo "no tests of threads"; return 77; }
     build_in build/tsan "$targets" $lean -DTSR_SANITIZE=thread -DTSR_BUILD_EXAMPLES=OFF || return 1
@@ -194,14 +199,15 @@ thread_sanitizer() {
 }
 
 no_threads() {
-    build_in build/no-threads tests-unit $plain -DTSR_NO_THREADS=ON -DTSR_WERROR=ON -DTSR_BUILD_EXAMPLES=OFF || return 1
+    build_in build/no-threads tests-unit $plain -DTSR_NO_THREADS=ON -DTSR_WERROR=ON \
+        -DTSR_BUILD_EXAMPLES=OFF || return 1
     run_programs build/no-threads unit
 }
 
 # A build with a lower highest rank, and whether programs that use it hear of it.
 four_dims() {
-    build_in build/four-dims "tessera tessera_static unit-test_random" $plain -DTSR_MAX_NDIM=4 -DTSR_WERROR=ON \
-        -DTSR_BUILD_EXAMPLES=OFF || return 1
+    build_in build/four-dims "tessera tessera_static unit-test_random" $plain -DTSR_MAX_NDIM=4 \
+        -DTSR_WERROR=ON -DTSR_BUILD_EXAMPLES=OFF || return 1
     run_programs build/four-dims unit
     tools/check_install.sh build/four-dims
 }
@@ -218,8 +224,8 @@ counts() {
 processor_seconds() { tr 'ms' '  ' | awk '{ sum += 60 * ($1 + $3) + $2 + $4 } END { printf "%.0f\n", sum }'; }
 
 # row STEPS...: one after another. A step is a function here or one of tools/check_*.sh. Its output
-# is its log, and a file beside that has its exit status and its seconds, by the clock and of the processors, once it
-# has ended.
+# is its log, and a file beside that has its exit status and its seconds, by the clock and of the processors,
+# once it has ended.
 row() {
     local name start status
     for name in "$@"; do
@@ -229,7 +235,8 @@ row() {
             freestanding-*) tools/check_freestanding.sh "${name#*-}" ;;
             *)  if [ -e "tools/check_$name.sh" ]; then "tools/check_$name.sh"; else "${name//-/_}"; fi ;;
         esac) >"$logs/$name" 2>&1 </dev/null || status=$?
-        echo "$status $((SECONDS - start)) $(processor_seconds <"$logs/$name.processor")" >"$logs/$name.end.new"
+        echo "$status $((SECONDS - start)) $(processor_seconds <"$logs/$name.processor")" \
+            >"$logs/$name.end.new"
         mv "$logs/$name.end.new" "$logs/$name.end"
     done
 }
@@ -239,7 +246,8 @@ await() {
     until [ -e "$logs/$1.end" ]; do
         kill -0 "${rows[@]}" 2>/dev/null || break
         if [ -t 1 ]; then
-            printf '\r\033[K%-18s %4d s  %.60s' "$1" $SECONDS "$(tail -n 1 "$logs/$1" 2>/dev/null | tr -d '\r')"
+            printf '\r\033[K%-18s %4d s  %.60s' "$1" $SECONDS "$(tail -n 1 "$logs/$1" 2>/dev/null |
+                tr -d '\r')"
         fi
         sleep 0.3
     done

@@ -2,9 +2,9 @@
  *
  *     walks CALL ELEMENTS SIDE FILE < addresses of functions
  *
- * CALL is add, sum, matmul or read, with _made where the result is made. It is called twice before that, so that
- * what is done once is done. Each function then begins with a breakpoint, which goes when it is met. Exit status
- * 77: processes cannot be traced here. */
+ * CALL is add, sum, matmul or read, with _made where the result is made. It is called twice before that, so
+ * that what is done once is done. Each function then begins with a breakpoint, which goes when it is met.
+ * Exit status 77: processes cannot be traced here. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -6,7 +6,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 Fault = collections.namedtuple("Fault", "file line kind before after")
 
-OTHER = {"compare": {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == "},
+OTHER = {"compare": {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ",
+                     " != ": " == "},
          "operator": {" + ": " - ", " - ": " + ", " * ": " + ", " / ": " * ", " % ": " / ", " && ": " || ",
                       " || ": " && ", " & ": " | ", " | ": " & ", " << ": " >> ", " >> ": " << ",
                       " += ": " -= ", " -= ": " += ", " *= ": " += ", " |= ": " &= ", " &= ": " |= "}}
@@ -19,13 +20,14 @@ NOT_CALLS = {"if", "for", "while", "switch", "return", "sizeof", "defined"}
 ARRAY = re.compile(r"^\s*(?:static |const |_Alignas\(\w+\) )*[\w ]+[ *]\w+\[[^\]]*\](?: = .*)?[;,]")
 DIRECTIVE = re.compile(r"^\s*#\s*(?!define\s+\w+(?:\([^)]*\))?\s+\S)")
 HINT = re.compile("prefetch", re.I)  # asks for memory early: no result depends on it
-STATEMENT = re.compile(r"^\s+(?:\*?[\w.>\[\]()-]+ (?:[-+*/%|&^]|<<|>>)?= .+|[\w.>-]+\(.*\)|[\w.>\[\]-]+(?:\+\+|--))"
-                       r"(;)\s*\\?$")
+STATEMENT = re.compile(r"^\s+(?:\*?[\w.>\[\]()-]+ (?:[-+*/%|&^]|<<|>>)?= .+|"
+                       r"[\w.>-]+\(.*\)|[\w.>\[\]-]+(?:\+\+|--))(;)\s*\\?$")
 
 
 def code_of(text):
     """The text with blanks in place of comments, strings and assertions, line by line."""
-    skipped = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|\w*(?:ASSERT|[Ss]tatic_assert)\([^\n]*'
+    skipped = (r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|'
+               r'\w*(?:ASSERT|[Ss]tatic_assert)\([^\n]*')
     return re.sub(skipped, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S).split("\n")
 
 

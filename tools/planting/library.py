@@ -148,7 +148,8 @@ class Library:
                      for s, c in self.objects.items()}
             tests = {key: [pool.submit(self.compile, f, c, self.test_object(key, f)) for f, c in parts]
                      for key, parts in self.programs.items()}
-            checks = [pool.submit(self.compile, f, c, self.test_object(("opcheck",), f)) for f, c in self.opcheck]
+            checks = [pool.submit(self.compile, f, c, self.test_object(("opcheck",), f))
+                      for f, c in self.opcheck]
             for source, note in notes.items():
                 self.depends[source] = {os.path.relpath(f, self.tree) for f in note.result()["depends"]}
                 self.seconds[source] = note.result()["seconds"]
@@ -175,11 +176,11 @@ class Library:
         out = self.work / "tests" / key[0] / key[1]
         out.parent.mkdir(parents=True, exist_ok=True)
         objects = [self.test_object(key, f) for f, _ in self.programs[key]]
-        must(["cc", *self.linker, "-rdynamic", *objects, self.archive, "-o", out, f"-L{self.base}", "-lplanted",
-              "-lm", "-ldl", "-pthread"])
+        must(["cc", *self.linker, "-rdynamic", *objects, self.archive, "-o", out, f"-L{self.base}",
+              "-lplanted", "-lm", "-ldl", "-pthread"])
 
     def link(self, objects, folder, out=None, *options):
-        """The library, in this folder; or out, the copy that tests load beside it, whose symbols are its own."""
+        """The library, in this folder; or out, the copy with symbols of its own that tests load."""
         listed = folder / "objects.txt"
         listed.write_text("\n".join(f'"{o}"' for o in objects.values()))
         out = out or folder / "libplanted.so"

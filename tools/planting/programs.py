@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-# Instruction sets that TSR_ISA names and their flags in /proc/cpuinfo; native is avx512 with what else there is.
+# Instruction sets that TSR_ISA names and their flags in /proc/cpuinfo; native is avx512 and more.
 LEVELS = {"portable": None, "avx2": "avx2", "avx512": "avx512bw", "native": "avx512_vnni"}
 EXTENSIONS = {"vnni": "avx512_vnni", "bf16": "avx512_bf16", "amx": "amx_int8"}
 
@@ -45,14 +45,15 @@ class Programs:
     def read_functions(self):
         """Each function's addresses, and the lines that have code in it."""
         library = self.library.base / "libplanted.so"
-        names = subprocess.run(["nm", "-S", "--defined-only", library], check=True, capture_output=True, text=True)
+        names = subprocess.run(["nm", "-S", "--defined-only", library], check=True, capture_output=True,
+                               text=True)
         rows = [line.split() for line in names.stdout.split("\n")]
         functions = sorted({(int(r[0], 16), int(r[0], 16) + int(r[1], 16))
                             for r in rows if len(r) == 4 and r[2] in "tTwW"})
         self.starts, self.ends = [f[0] for f in functions], [f[1] for f in functions]
         self.of_line, self.of_object = collections.defaultdict(set), collections.defaultdict(set)
-        dump = subprocess.Popen(["readelf", "-W", "--debug-dump=decodedline", library], stdout=subprocess.PIPE,
-                                stderr=subprocess.DEVNULL, text=True)
+        dump = subprocess.Popen(["readelf", "-W", "--debug-dump=decodedline", library],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         file, unit = None, None
         for line in dump.stdout:
             if line.endswith(":\n"):
@@ -87,14 +88,16 @@ class Programs:
         if missing:
             print(f"running {len(missing)} programs without a fault", flush=True)
         with concurrent.futures.ThreadPoolExecutor(self.library.jobs) as pool, open(note, "w") as lines:
-            runs, known = itertools.chain(known, pool.map(lambda job: self.trace(*job, keys, quick), missing)), []
+            runs, known = itertools.chain(known, pool.map(lambda job: self.trace(*job, keys, quick),
+                                                          missing)), []
             for run in runs:
                 known.append(run)
                 lines.write(json.dumps(run) + "\n")  # at once: what is known stays if this run is ended
                 lines.flush()
         self.runs = {}
         for run in [run for run in known if run["level"] in self.levels]:
-            program, level, seconds, result = (run[name] for name in ("program", "level", "seconds", "result"))
+            program, level, seconds, result = (run[name] for name in ("program", "level", "seconds",
+                                                                      "result"))
             if result != "passed" or seconds > quick:
                 reason = f"takes {seconds:.0f} s" if result == "passed" else f"{result} without a fault"
                 print(f"left out: {program} at {level}, which {reason}")
@@ -107,8 +110,8 @@ class Programs:
             trace = {"PLANT_TRACE": file.name}
             result, seconds = self.run(program, level, self.library.base, self.tree, 2 * quick, trace)
             entered = {self.function_at(m.start()) for m in re.finditer(b"\1", file.read())}
-        return {"key": keys[program], "program": program, "level": level, "seconds": seconds, "result": result,
-                "entered": sorted(entered - {None})}
+        return {"key": keys[program], "program": program, "level": level, "seconds": seconds,
+                "result": result, "entered": sorted(entered - {None})}
 
     def run(self, program, level, library, tree, limit, extra={}):
         """How it ended, and its processor seconds. The limit is one of processor time: a busy machine is
@@ -140,13 +143,14 @@ class Programs:
         if not pid or code in (-signal.SIGXCPU, -signal.SIGKILL):
             result = "timed out"
         else:
-            result = "passed" if code == 0 else "failed" if code > 0 else f"crashed ({signal.Signals(-code).name})"
+            crashed = f"crashed ({signal.Signals(-code).name})" if code < 0 else ""
+            result = crashed or ("failed" if code > 0 else "passed")
         return result, used.ru_utime + used.ru_stime
 
     def suspects(self, fault, objects):
-        """The runs that may notice: those that enter a function with code of the line; of a line that has none
-        (a macro's, a table's), those that enter its objects. Of each program the widest set of instructions,
-        and others where they enter functions that it does not."""
+        """The runs that may notice: those that enter a function with code of the line; of a line that has
+        none (a macro's, a table's), those that enter its objects. Of each program the widest set of
+        instructions, and others where they enter functions that it does not."""
         functions = self.of_line.get((fault.file, fault.line))
         functions = functions or set().union(*(self.of_object[o] for o in objects))
         chosen, seen = [], collections.defaultdict(set)
