@@ -243,7 +243,6 @@ static bool is_read_in_order(const tsri_reduction *r)
 int64_t tsri_walk_side(const tsri_reduction *r)
 {
     const int64_t n = r->reduced.ndim ? r->reduced.dim[0].n : 1, held = room(r);
-    if (r->by_columns && r->reduced.ndim < 2 && n > 0 && n < held / 16) return least(TSRI_SIDE, held / n);
     if (r->by_columns) return least(TSRI_SIDE, held / 4);
     if (is_read_in_order(r) && 2 * n > held) return least(RUNS, PLAIN / (n * r->bytes));
     if (r->reduced.ndim > 1 || n > LONGEST || n > held || n == 0) return 1;
