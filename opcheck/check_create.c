@@ -133,8 +133,5 @@ void list_create(check_list *list)
         { "fftfreq", check_frequencies, NULL, is_float },
         { "rfftfreq", check_frequencies, half, is_float },
     };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list,
-                   (check){ .family = "create", .run = rules[i].run, .every = 4, .about = rules[i].about },
-                   rules[i].name, rules[i].takes);
+    add_rules(list, (check){ .family = "create", .every = 4 }, rules, sizeof rules / sizeof *rules);
 }

@@ -244,22 +244,33 @@ static void check_svd(trial *t)
 
 /* Eigenvalues ------------------------------------------------------------------------------------- */
 
+typedef tsr_status values_and_vectors(tsr_tensor **values, tsr_tensor **vectors, const tsr_tensor *a);
+typedef tsr_status values_alone(tsr_tensor **values, const tsr_tensor *a);
+
+/* Values into P, vectors into Q; the values alone into R. */
+static void solve(trial *t, tsr_dtype values, tsr_dtype vectors, values_and_vectors *both, values_alone *alone)
+{
+    const tsr_tensor *a = t->tensor[A];
+    const int64_t n = rows_of(a);
+    make_result(t, P, values, A, n, -1);
+    make_result(t, Q, vectors, A, n, n);
+    make_result(t, R, values, A, n, -1);
+    GO_ON(t);
+    NEED_LIBRARY(t, both(&t->tensor[P], &t->tensor[Q], a));
+    NEED_LIBRARY(t, alone(&t->tensor[R], a));
+    check_result(t, P, values, A, n, -1);
+    check_result(t, Q, vectors, A, n, n);
+    check_result(t, R, values, A, n, -1);
+}
+
 static void check_eigh(trial *t)
 {
-    const tsr_dtype dtype = t->check->dtype, real = part_of(dtype);
+    const tsr_dtype dtype = t->check->dtype;
     hermitian_matrices(t, false, 0);
     GO_ON(t);
     const tsr_tensor *a = t->tensor[A];
-    const int64_t n = rows_of(a);
-    make_result(t, P, real, A, n, -1);
-    make_result(t, Q, dtype, A, n, n);
-    make_result(t, R, real, A, n, -1);
+    solve(t, part_of(dtype), dtype, tsr_eigh, tsr_eigvalsh);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_eigh(&t->tensor[P], &t->tensor[Q], a));
-    NEED_LIBRARY(t, tsr_eigvalsh(&t->tensor[R], a));
-    check_result(t, P, real, A, n, -1);
-    check_result(t, Q, dtype, A, n, n);
-    check_result(t, R, real, A, n, -1);
     for (int64_t b = 0; b < matrices_of(a) && !t->failed; b++) {
         const matrix m = mirrored(read_matrix(a, b), false), v = read_matrix(t->tensor[Q], b);
         const double bound = matrix_rounding(dtype, m) * norm_of(m);
@@ -298,16 +309,8 @@ static void check_eig(trial *t)
     any_matrices(t, true);
     GO_ON(t);
     const tsr_tensor *a = t->tensor[A];
-    const int64_t n = rows_of(a);
-    make_result(t, P, wide, A, n, -1);
-    make_result(t, Q, wide, A, n, n);
-    make_result(t, R, wide, A, n, -1);
+    solve(t, wide, wide, tsr_eig, tsr_eigvals);
     GO_ON(t);
-    NEED_LIBRARY(t, tsr_eig(&t->tensor[P], &t->tensor[Q], a));
-    NEED_LIBRARY(t, tsr_eigvals(&t->tensor[R], a));
-    check_result(t, P, wide, A, n, -1);
-    check_result(t, Q, wide, A, n, n);
-    check_result(t, R, wide, A, n, -1);
     for (int64_t b = 0; b < matrices_of(a) && !t->failed; b++) check_eig_matrix(t, read_matrix(a, b), b);
 }
 

@@ -174,13 +174,10 @@ void list_lookup(check_list *list)
         { "take by tensors", check_take, NULL, NULL },
         { "embedding", check_take, rows, NULL },
         { "take_along_axis", check_take_along_axis, NULL, NULL },
-        { "index_add", check_index_add, NULL, is_added },
         { "one_hot", check_one_hot, NULL, NULL },
         { "masked_fill", check_masked_fill, NULL, NULL },
     };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        add_checks(list,
-                   (check){ .family = "index", .run = rules[i].run, .every = 3, .about = rules[i].about,
-                            .more = rules[i].run == check_index_add ? 24 : 1 },
-                   rules[i].name, rules[i].takes);
+    add_rules(list, (check){ .family = "index", .every = 3 }, rules, sizeof rules / sizeof *rules);
+    add_checks(list, (check){ .family = "index", .run = check_index_add, .every = 3, .more = 24 }, "index_add",
+               is_added);
 }

@@ -385,8 +385,5 @@ void list_statistics(check_list *list)
         { "cov", check_cov, NULL, is_number },
         { "corrcoef", check_corrcoef, NULL, is_number },
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const check c = { .family = "statistics", .every = 2, .run = all[i].run, .about = all[i].about };
-        add_checks(list, c, all[i].name, all[i].takes);
-    }
+    add_rules(list, (check){ .family = "statistics", .every = 2 }, all, sizeof all / sizeof *all);
 }

@@ -44,6 +44,15 @@ void add_checks(check_list *list, check c, const char *title, bool (*takes)(tsr_
     }
 }
 
+void add_rules(check_list *list, check c, const check_rule *rules, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        c.run = rules[i].run;
+        c.about = rules[i].about;
+        add_checks(list, c, rules[i].name, rules[i].takes);
+    }
+}
+
 void list_everything(check_list *list)
 {
     list_movement(list);

@@ -97,6 +97,9 @@ typedef struct check_rule {
     bool (*takes)(tsr_dtype dtype);
 } check_rule;
 
+/* add_checks for each row: c with what the row says. */
+void add_rules(check_list *list, check c, const check_rule *rules, size_t count);
+
 /* All of them. */
 void list_everything(check_list *list);
 

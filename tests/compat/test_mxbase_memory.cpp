@@ -1,7 +1,6 @@
 /* test_mxbase_memory.cpp - memory by pointers, devices, streams, codes, the log, the first and last call. */
 #include <unistd.h>
 
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,7 +16,7 @@
 #include "MxBase/MemoryHelper/MemoryHelper.h"
 #include "MxBase/ModelInfer/ModelInferenceProcessor.h"
 #include "MxBase/Tensor/TensorContext/TensorContext.h"
-#include "test.h"
+#include "mxbase_test.hpp"
 
 using namespace MxBase;
 using Type = MemoryData::MemoryType;
@@ -336,20 +335,9 @@ TEST(test_streams_are_made_used_and_destroyed_more_than_once)
 
 TEST(test_streams_of_no_device_or_flag_throw)
 {
-    int thrown = 0;
-    for (const int32_t id : { -1, 1000 }) {
-        try {
-            AscendStream stream(id, AscendStream::DEFAULT);
-        } catch (const std::runtime_error &) {
-            thrown++;
-        }
-    }
-    try {
-        AscendStream stream(0, static_cast<AscendStream::FlagType>(5));
-    } catch (const std::runtime_error &) {
-        thrown++;
-    }
-    EXPECT(thrown == 3);
+    for (const int32_t id : { -1, 1000 })
+        EXPECT(throws_runtime_error([&] { AscendStream(id, AscendStream::DEFAULT); }));
+    EXPECT(throws_runtime_error([&] { AscendStream(0, static_cast<AscendStream::FlagType>(5)); }));
 }
 
 TEST(test_default_stream_comes_back_after_it_is_destroyed)

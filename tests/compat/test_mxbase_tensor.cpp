@@ -1,26 +1,15 @@
 /* test_mxbase_tensor.cpp - the newer Tensor: metadata, memory, clones, regions, transposes, set values. */
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "MxBase/DeviceManager/DeviceManager.h"
 #include "MxBase/E2eInfer/Tensor/Tensor.h"
-#include "test.h"
+#include "mxbase_test.hpp"
 
 using namespace MxBase;
 using Shape = std::vector<uint32_t>;
 
 static bool has_devices() { return DeviceManager::GetInstance()->CheckDeviceId(0) == APP_ERR_OK; }
-
-template <typename F> static bool throws_runtime_error(F f)
-{
-    try {
-        f();
-    } catch (const std::runtime_error &) {
-        return true;
-    }
-    return false;
-}
 
 /* On device 0, of UINT8 elements 0, 1, 2, ... that wrap. */
 static Tensor bytes_on_device(const Shape &shape, uint8_t first = 0)

@@ -1,12 +1,11 @@
 /* test_mxbase_tensor_base.cpp - TensorBase: constructors, questions, elements, moves, batches. */
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "MxBase/DeviceManager/DeviceManager.h"
 #include "MxBase/MemoryHelper/MemoryHelper.h"
 #include "MxBase/Tensor/TensorBase/TensorBase.h"
-#include "test.h"
+#include "mxbase_test.hpp"
 
 using namespace MxBase;
 using Shape = std::vector<uint32_t>;
@@ -19,16 +18,6 @@ static const TensorDataType all_types[] = {
 static const uint32_t all_sizes[] = { 4, 2, 1, 4, 1, 2, 2, 4, 8, 8, 8, 1 };
 static const char *const all_names[] = { "float32", "float16", "int8",   "int32",  "uint8",    "int16",
                                          "uint16",  "uint32",  "int64", "uint64", "double64", "bool" };
-
-template <typename F> static bool throws_runtime_error(F f)
-{
-    try {
-        f();
-    } catch (const std::runtime_error &) {
-        return true;
-    }
-    return false;
-}
 
 static bool has_devices()
 {

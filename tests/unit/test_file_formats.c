@@ -7,7 +7,7 @@
 #include "io/decimal.h"
 #include "io/gguf_blocks.h"
 #include "io/inflate.h"
-#include "unit/files.h"
+#include "unit/counted.h"
 
 static const char *golden(const char *name)
 {
@@ -16,18 +16,6 @@ static const char *golden(const char *name)
     char *p = paths[next++ % 4];
     snprintf(p, sizeof paths[0], "tests/data/files/%s", name);
     return p;
-}
-
-/* Are these 0, 1, ... 23 (or every other one true), as (2, 3, 4)? */
-static bool is_counted(const tsr_tensor *t)
-{
-    bool ok = t && t->ndim == 3 && t->shape[0] == 2 && t->shape[1] == 3 && t->shape[2] == 4;
-    for (int64_t i = 0; ok && i < 24; i++) {
-        tsr_scalar v;
-        ok = tsr_get(&v, t, TSR_INDEX(i / 12, i / 4 % 3, i % 4)) == TSR_OK &&
-             tsr_scalar_to_f64(v) == (double)(t->dtype == TSR_BOOL ? i % 2 : i);
-    }
-    return ok;
 }
 
 /* npy and npz -------------------------------------------------------------------------- */
@@ -71,32 +59,11 @@ TEST(test_text_and_records_are_refused_in_words)
     EXPECT(t == NULL);
 }
 
-static const struct { const char *name; tsr_dtype dtype;
-} counted[] = {
-    { "bool", TSR_BOOL }, { "i1", TSR_I8 },  { "i2", TSR_I16 }, { "i4", TSR_I32 },   { "i8", TSR_I64 },
-    { "u1", TSR_U8 },     { "u2", TSR_U16 }, { "u4", TSR_U32 }, { "u8", TSR_U64 },   { "f2", TSR_F16 },
-    { "f4", TSR_F32 },    { "f8", TSR_F64 }, { "c8", TSR_C64 }, { "c16", TSR_C128 },
-};
-enum { COUNTED = sizeof counted / sizeof *counted };
-
-static void expect_counted(const char *path, int n)
-{
-    tsr_file *f = NULL;
-    EXPECT_OK(tsr_file_open(&f, path, NULL));
-    for (int i = 0; i < n; i++) {
-        tsr_tensor *t = NULL;
-        EXPECT_OK(tsr_file_read(&t, f, counted[i].name));
-        EXPECT_MSG(t && t->dtype == counted[i].dtype && is_counted(t), "%s in %s", counted[i].name, path);
-        tsr_release(&t);
-    }
-    tsr_file_close(&f);
-}
-
 TEST(test_npz_members_are_read_stored_and_deflated)
 {
     tsr_tensor *t = NULL;
-    expect_counted(golden("stored.npz"), COUNTED);
-    expect_counted(golden("deflated.npz"), COUNTED);
+    expect_counted_file(golden("stored.npz"), "npz", COUNTED);
+    expect_counted_file(golden("deflated.npz"), "npz", COUNTED);
     EXPECT_OK(tsr_file_load(&t, golden("deflated.npz"), "fortran"));
     EXPECT(is_counted(t) && t->stride[0] == 1);
     tsr_release(&t);
@@ -475,7 +442,7 @@ TEST(test_safetensors_of_the_official_writer_are_read)
 {
     tsr_file *f = NULL;
     tsr_meta m;
-    expect_counted(golden("tensors.safetensors"), COUNTED - 2);
+    expect_counted_file(golden("tensors.safetensors"), "safetensors", COUNTED - 2);
     EXPECT_OK(tsr_file_open(&f, golden("tensors.safetensors"), NULL));
     EXPECT_OK(tsr_file_find_meta(&m, f, "note"));
     EXPECT(strcmp(m.text, "a \"quote\"\nand \xc3\xa9") == 0);

@@ -2,35 +2,10 @@
  * others. */
 #define _GNU_SOURCE 1 /* mkdtemp */
 #include "fuzz/repair.h"
+#include "unit/counted.h"
 #include "unit/hostile.h"
 
 #define GOLDEN "tests/data/files/"
-
-static const struct { const char *name; tsr_dtype dtype; } counted[] = {
-    { "bool", TSR_BOOL }, { "i1", TSR_I8 },  { "i2", TSR_I16 }, { "i4", TSR_I32 },   { "i8", TSR_I64 },
-    { "u1", TSR_U8 },     { "u2", TSR_U16 }, { "u4", TSR_U32 }, { "u8", TSR_U64 },   { "f2", TSR_F16 },
-    { "f4", TSR_F32 },    { "f8", TSR_F64 }, { "c8", TSR_C64 }, { "c16", TSR_C128 },
-};
-enum { COUNTED = sizeof counted / sizeof *counted };
-
-static bool is_counted(const tsr_tensor *t)
-{
-    bool ok = t && t->ndim == 3 && t->shape[0] == 2 && t->shape[1] == 3 && t->shape[2] == 4;
-    for (int64_t i = 0; ok && i < 24; i++) ok = element(t, i) == (double)(t->dtype == TSR_BOOL ? i % 2 : i);
-    return ok;
-}
-
-static void expect_counted(const tsr_file *f, const char *folder)
-{
-    for (int i = 0; i < COUNTED; i++) {
-        tsr_tensor *t = NULL;
-        char name[32];
-        snprintf(name, sizeof name, "%s%s", folder, counted[i].name);
-        EXPECT_OK(tsr_file_read(&t, f, name));
-        EXPECT_MSG(t && t->dtype == counted[i].dtype && is_counted(t), "%s", name);
-        tsr_release(&t);
-    }
-}
 
 TEST(test_datasets_are_read_contiguous_and_in_chunks_from_files_and_memory)
 {
@@ -43,8 +18,8 @@ TEST(test_datasets_are_read_contiguous_and_in_chunks_from_files_and_memory)
         if (memory) EXPECT_OK(tsr_file_open_bytes(&f, data, bytes, "x.h5", NULL));
         else        EXPECT_OK(tsr_file_open(&f, GOLDEN "tensors.h5", NULL));
         EXPECT(!strcmp(tsr_file_format(f), "hdf5"));
-        expect_counted(f, "plain/");
-        expect_counted(f, "packed/");
+        expect_counted(f, "plain/", COUNTED);
+        expect_counted(f, "packed/", COUNTED);
         EXPECT_OK(tsr_file_read(&t, f, "big"));
         EXPECT(t->dtype == TSR_I32 && is_counted(t));
         tsr_release(&t);

@@ -1,38 +1,16 @@
 /* test_onnx.c - ONNX models: those that the onnx package wrote (tests/data/files), and those that somebody
  * wrote to do harm. */
 #define _GNU_SOURCE 1 /* mkdtemp */
+#include "unit/counted.h"
 #include "unit/hostile.h"
 
 #define GOLDEN "tests/data/files/"
 
-static const struct { const char *name; tsr_dtype dtype; } counted[] = {
-    { "bool", TSR_BOOL }, { "i1", TSR_I8 },  { "i2", TSR_I16 }, { "i4", TSR_I32 },   { "i8", TSR_I64 },
-    { "u1", TSR_U8 },     { "u2", TSR_U16 }, { "u4", TSR_U32 }, { "u8", TSR_U64 },   { "f2", TSR_F16 },
-    { "f4", TSR_F32 },    { "f8", TSR_F64 }, { "c8", TSR_C64 }, { "c16", TSR_C128 },
-};
-
-static void expect_counted(const char *path)
-{
-    tsr_file *f = NULL;
-    EXPECT_OK(tsr_file_open(&f, path, NULL));
-    EXPECT(!strcmp(tsr_file_format(f), "onnx"));
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
-        tsr_tensor *t = NULL;
-        EXPECT_OK(tsr_file_read(&t, f, counted[i].name));
-        EXPECT_MSG(t && t->dtype == counted[i].dtype && tsr_numel(t) == 24, "%s", counted[i].name);
-        for (int64_t k = 0; t && k < 24; k++)
-            EXPECT_MSG(element(t, k) == (double)(t->dtype == TSR_BOOL ? k % 2 : k), "%s in %s",
-                       counted[i].name, path);
-        tsr_release(&t);
-    }
-    tsr_file_close(&f);
-}
-
 TEST(test_initialisers_are_read_raw_as_numbers_and_from_other_files)
 {
-    expect_counted(GOLDEN "raw.onnx");
-    expect_counted(GOLDEN "numbers.onnx");
-    expect_counted(GOLDEN "external.onnx");
+    expect_counted_file(GOLDEN "raw.onnx", "onnx", COUNTED);
+    expect_counted_file(GOLDEN "numbers.onnx", "onnx", COUNTED);
+    expect_counted_file(GOLDEN "external.onnx", "onnx", COUNTED);
 }
 
 TEST(test_halves_of_bytes_are_read_as_bytes)
