@@ -4,9 +4,9 @@
 #   - everything libtessera.so exports starts with tsr_
 #   - every function declared TSR_API in include/ is exported
 #   - everything global in libtessera.a starts with tsr_ or tsri_
-#   - a kernel of src/cpu/x86, which is compiled for several instruction sets, carries its set: a name with a
-#     dtype (sum_f32) stands in objects of one set only, and every name in objects of avx2 and avx512 has the
-#     set in it. Words of vectors and of complex numbers (vf_.., vd_.., complex_..) are no kernels.
+#   - a kernel, which is compiled for several instruction sets, carries its set: a name with a dtype (sum_f32_avx2)
+#     stands in one object only, and every name in objects of src/cpu/x86 has the set in it. Words of vectors and of
+#     complex numbers (vf_.., vd_.., complex_..) are no kernels. add_parts is one function that two objects include.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -39,26 +39,21 @@ complain "exported, but not tsr_" "$(grep -v '^tsr_' <<<"$exported")"
 complain "declared TSR_API, but not exported" "$(comm -23 <(echo "$declared") <(echo "$exported"))"
 complain "exported, but not declared TSR_API" "$(comm -13 <(echo "$declared") <(echo "$exported"))"
 complain "global in the archive, but neither tsr_ nor tsri_" "$(grep -vE '^tsri?_' <<<"$archived")"
-# Objects of src/cpu/x86 are named after their file: gemm_avx2.c.o is of avx2. Every other object is of no
-# set.
-kernels=$(nm -A "$build/lib/libtessera.a" | awk 'toupper($(NF - 1)) == "T" {
-        object = $1; name = $NF
-        sub(/:[^:]*$/, "", object); sub(/.*:/, "", object)
-        if (!match(object, /_(avx2|avx512|amx|vnni|bf16)\.c\.o$/)) set = "none"
-        else set = substr(object, RSTART + 1, RLENGTH - 5)
-        sub(/\..*/, "", name)
-        if (name !~ /^(v[fdilmk]_|tsri_)/ && name ~ /_(f|bf|i|u|c|q|s)[0-9]+(_|$)/ ||
-            set != "none" && name ~ /_(pairs|fours)$/)
-            if (!(name in sets)) sets[name] = set
-            else if (sets[name] != set && sets[name] !~ /,/) sets[name] = sets[name] "," set
-    } END { for (name in sets) if (sets[name] ~ /,/) print name " (" sets[name] ")" }' | sort)
-complain "kernels of several instruction sets with one name" "$kernels"
-complain "without its instruction set" "$(nm -A "$build/lib/libtessera.a" | awk 'toupper($(NF - 1)) == "T" {
+# Functions of the archive as "name object"; what compilers append to a name is left out.
+functions=$(nm -A "$build/lib/libtessera.a" | awk 'toupper($(NF - 1)) == "T" {
         object = $1; name = $NF
         sub(/:[^:]*$/, "", object); sub(/.*:/, "", object)
         sub(/\..*/, "", name)
-        if (object ~ /_(avx2|avx512)\.c\.o$/ && name !~ /avx2|avx512/ && name !~ /^(v[fdilmk]|tsri|complex)_/)
-            print name " of " object
-    }' | sort -u)"
+        print name, object
+    }' | sort -u)
+complain "kernels with one name" "$(awk '
+    $1 ~ /_(f|bf|i|u|c|q|s)[0-9]+(_|$)/ && $1 !~ /^(v[fdilmk]|tsri?|add_parts)_/ { objects[$1] = objects[$1] " " $2; count[$1]++ }
+    END { for (name in count) if (count[name] > 1) print name " (" objects[name] " )" }' <<<"$functions" | sort)"
+# Objects of src/cpu/x86 are named after their file: gemm_avx2.c.o is of avx2.
+complain "without its instruction set" "$(awk '
+    match($2, /_(avx2|avx512|amx|vnni|bf16)\.c\.o$/) && $1 !~ /^(v[fdilmk]|tsri|complex)_/ {
+        set = substr($2, RSTART + 1, RLENGTH - 5)
+        if ($1 !~ "_(avx512)?" set "(_|$)") print $1 " of " $2
+    }' <<<"$functions")"
 [ $failed = 0 ] && echo "$(wc -l <<<"$declared") public functions"
 exit $failed

@@ -184,15 +184,16 @@ static const tsri_gemm_microkernels *microkernels_of(const tsri_gemm_kernels *u,
     return s;
 }
 
+#include "template/isa_suffix.inc"
 #define T float
-#define NAME(x) x##_f32
+#define NAME(x) ISA(x##_f32)
 #define EXP tsri_exp_f32
 #define BITS tsri_f32_bits
 #define EXPONENT 0x7f800000u
 #include "template/attention.inc"
 
 #define T double
-#define NAME(x) x##_f64
+#define NAME(x) ISA(x##_f64)
 #define EXP tsri_exp_f64
 #define BITS tsri_f64_bits
 #define EXPONENT 0x7ff0000000000000u
@@ -225,7 +226,8 @@ static void choose_kernels(attention *a, tsr_dtype dtype)
     const bool apart = row < 0 || row > tsri_tuning_used->lanes.attention_step;
     a->pack_v = !a->native || (col != size && a->e > 1) || (!a->unpacked_keys && apart);
     a->narrow = a->kernels->narrow[a->kernels->wide[dtype]][a->z->dtype];
-    a->rows = dtype == TSR_F64 ? &rows_f64 : a->kernels->attention ? a->kernels->attention : &rows_f32;
+    a->rows = dtype == TSR_F64 ? &ISA(rows_f64)
+                               : a->kernels->attention ? a->kernels->attention : &ISA(rows_f32);
 }
 
 /* Tasks of many rows, which share packed keys; of fewer, where threads would be idle. */
@@ -258,5 +260,5 @@ tsr_status tsri_cpu_attention(const tsr_op *op)
     TSRI_TRY(read_mask(&a, op->nin > 3 ? op->in[3] : NULL));
     const double work = (double)block_rows(&a) * (double)(a.n + 1) * (double)(a.d + a.e);
     return tsri_parallel_for(a.blocks * heads, tsri_grain(TSRI_WORK_PRODUCT * work),
-                             dtype == TSR_F64 ? run_f64 : run_f32, &a);
+                             dtype == TSR_F64 ? ISA(run_f64) : ISA(run_f32), &a);
 }

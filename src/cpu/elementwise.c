@@ -15,6 +15,7 @@
 #include "kernels.h"
 #include "tessera/backend.h"
 #include "tessera/op_rows.h"
+#include "template/isa_suffix.inc"
 
 #ifndef CMPLX  /* clang 14 lacks it before C23 */
 #define CMPLX(re, im) (__builtin_complex((double)(re), (double)(im)))
@@ -82,16 +83,16 @@ enum {
 
 #define S double
 #define DTYPE TSR_F64
-#define NAME(x) x##_f64
+#define NAME(x) ISA(x##_f64)
 #include "template/walk.inc"
 #include "template/float_ops.inc"
 
-#define WALK_each1(f, p)  each1_f64(t, f)
-#define WALK_each2(f, p)  each2_f64(t, f)
-#define WALK_each1p(f, p) each1p_f64(t, f, p)
-#define WALK_each3(f, p)  each3_f64(t, f, p)
+#define WALK_each1(f, p)  ISA(each1_f64)(t, f)
+#define WALK_each2(f, p)  ISA(each2_f64)(t, f)
+#define WALK_each1p(f, p) ISA(each1p_f64)(t, f, p)
+#define WALK_each3(f, p)  ISA(each3_f64)(t, f, p)
 #define MATH(walker, op, ID) \
-    static void op##_f64(const tsri_tile *t, const void *p) { (void)p; WALK_##walker(math_##op, p); }
+    static void ISA(op##_f64)(const tsri_tile *t, const void *p) { (void)p; WALK_##walker(math_##op, p); }
 #include "template/float_maths.inc"
 
 /* Finer functions for f64 itself. Shorter dtypes use the kernels above. */
@@ -99,15 +100,19 @@ enum {
     X(log10, LOG10) X(sinh, SINH) X(cosh, COSH) X(tanh, TANH) X(sigmoid, SIGMOID) X(silu, SILU) \
     X(gelu_tanh, GELU_TANH)
 #define FINE_KERNEL(op, ID) \
-    static void fine_##op##_f64(const tsri_tile *t, const void *p) { (void)p; each1_f64(t, tsri_##op); }
-#define ENTER_FINE(op, ID) table[TSR_OP_##ID][TSR_F64] = fine_##op##_f64;
+    static void ISA(fine_##op##_f64)(const tsri_tile *t, const void *p)  \
+    {                                                                    \
+        (void)p;                                                         \
+        ISA(each1_f64)(t, tsri_##op);                                    \
+    }
+#define ENTER_FINE(op, ID) table[TSR_OP_##ID][TSR_F64] = ISA(fine_##op##_f64);
 FINE_MATHS(FINE_KERNEL)
 
 static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 {
-    enter_ops_f64(table);
-    enter_parts_f64(table);
-#define MATH(walker, op, ID) table[TSR_OP_##ID][TSR_F64] = op##_f64;
+    ISA(enter_ops_f64)(table);
+    ISA(enter_parts_f64)(table);
+#define MATH(walker, op, ID) table[TSR_OP_##ID][TSR_F64] = ISA(op##_f64);
 #include "template/float_maths.inc"
     FINE_MATHS(ENTER_FINE)
 }
@@ -124,7 +129,7 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 
 #define S float
 #define DTYPE TSR_F32
-#define NAME(x) x##_f32
+#define NAME(x) ISA(x##_f32)
 #include "template/walk.inc"
 #include "template/float_ops.inc"
 #undef DTYPE
@@ -141,8 +146,8 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 #define NARROW_PART(d) ((float)(d))
 #define OPS(X)
 #define MATHS
-#define WIDER(op) op##_f64
-#define NAME(x) x##_f32
+#define WIDER(op) ISA(op##_f64)
+#define NAME(x) ISA(x##_f32)
 #include "template/through.inc"
 
 #define TEMPLATE "through.inc"
@@ -156,7 +161,7 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 #define S tsr_c128
 #define R double
 #define DTYPE TSR_C128
-#define NAME(x) x##_c128
+#define NAME(x) ISA(x##_c128)
 #include "template/complex_ops.inc"
 #undef S
 #undef R
@@ -173,12 +178,12 @@ static void enter_f64(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 #define NARROW(d) ((tsr_c64){ (float)(d).re, (float)(d).im })
 #define NARROW_PART(e) ((float)(e))
 #define OPS COMPLEX_OPS
-#define WIDER(op) op##_c128
-#define NAME(x) x##_c64
+#define WIDER(op) ISA(op##_c128)
+#define NAME(x) ISA(x##_c64)
 #include "template/through.inc"
 
 /* Squares of floats neither overflow nor lose bits in double. Every instruction set computes it so. */
-static void norm_c64(const tsri_tile *t, const void *p)
+static void ISA(norm_c64)(const tsri_tile *t, const void *p)
 {
     (void)p;
     for (int64_t r = 0; r < t->rows; r++)
@@ -223,9 +228,13 @@ static TSRI_ALWAYS_INLINE void walk_c64(const tsri_tile *t, int second, tsr_c64 
                 f(*x, *(const tsr_c64 *)(const void *)(t->ptr[second] + y_at));
         }
 }
-static void quotients_c64(const tsri_tile *t, const void *p)   { (void)p; walk_c64(t, 2, quotient_c64); }
-static void reciprocals_c64(const tsri_tile *t, const void *p) { (void)p; walk_c64(t, 1, reciprocal_of_c64); }
-static void signs_c64(const tsri_tile *t, const void *p)       { (void)p; walk_c64(t, 1, sign_of_c64); }
+static void ISA(quotients_c64)(const tsri_tile *t, const void *p)   { (void)p; walk_c64(t, 2, quotient_c64); }
+static void ISA(reciprocals_c64)(const tsri_tile *t, const void *p)
+{
+    (void)p;
+    walk_c64(t, 1, reciprocal_of_c64);
+}
+static void ISA(signs_c64)(const tsri_tile *t, const void *p)       { (void)p; walk_c64(t, 1, sign_of_c64); }
 
 /* Integers and bool ----------------------------------------------------------------------- */
 
@@ -241,14 +250,18 @@ static void signs_c64(const tsri_tile *t, const void *p)       { (void)p; walk_c
 
 #include "template/bool_ops.inc"
 #define S uint8_t
-#define NAME(x) x##_bool
+#define NAME(x) ISA(x##_bool)
 #include "template/walk.inc"
 #undef S
 #undef NAME
 
 #define KERNEL(walker, op, ID) \
-    static void op##_bool(const tsri_tile *t, const void *p) { (void)p; walker##_bool(t, op_##op##_bool); }
-#define ENTER(walker, op, ID) table[TSR_OP_##ID][TSR_BOOL] = op##_bool;
+    static void ISA(op##_bool)(const tsri_tile *t, const void *p)   \
+    {                                                               \
+        (void)p;                                                    \
+        ISA(walker##_bool)(t, ISA(op_##op##_bool));                 \
+    }
+#define ENTER(walker, op, ID) table[TSR_OP_##ID][TSR_BOOL] = ISA(op##_bool);
 BOOL_WALKS(KERNEL)
 
 static void enter_bool(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
@@ -266,7 +279,8 @@ static void enter_bool(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 
 static void enter_where(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 {
-    static const tsri_tile_fn by_size[] = { where_1, where_2, where_4, where_8, where_16 };
+    static const tsri_tile_fn by_size[] = { ISA(where_1), ISA(where_2), ISA(where_4), ISA(where_8),
+                                            ISA(where_16) };
     for (int d = 1; d < TSR_DTYPE_COUNT; d++)
         table[TSR_OP_WHERE][d] = by_size[__builtin_ctz((unsigned)tsri_dtype_sizes[d])];
 }
@@ -274,17 +288,18 @@ static void enter_where(tsri_tile_fn table[TSR_OP_COUNT][TSR_DTYPE_COUNT])
 void tsri_cpu_elementwise_portable(tsri_cpu_kernels *k)
 {
     tsri_tile_fn (*table)[TSR_DTYPE_COUNT] = k->elementwise;
-#define X(ID, suffix, S, mant, exp, inf, dlpack) enter_through_##suffix(table); enter_parts_##suffix(table);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) \
+    ISA(enter_through_##suffix)(table); ISA(enter_parts_##suffix)(table);
 #include "core/short_floats.def"
 #undef X
-    enter_ops_f32(table); enter_through_f32(table); enter_parts_f32(table); enter_f64(table);
-    enter_i8(table); enter_i16(table); enter_i32(table); enter_i64(table);
-    enter_u8(table); enter_u16(table); enter_u32(table); enter_u64(table);
-    enter_through_c64(table); enter_c128(table);
-    table[TSR_OP_ABS][TSR_C64] = norm_c64;
-    table[TSR_OP_DIV][TSR_C64] = quotients_c64;
-    table[TSR_OP_SIGN][TSR_C64] = signs_c64;
-    table[TSR_OP_RECIPROCAL][TSR_C64] = reciprocals_c64;
+    ISA(enter_ops_f32)(table); ISA(enter_through_f32)(table); ISA(enter_parts_f32)(table); enter_f64(table);
+    ISA(enter_i8)(table); ISA(enter_i16)(table); ISA(enter_i32)(table); ISA(enter_i64)(table);
+    ISA(enter_u8)(table); ISA(enter_u16)(table); ISA(enter_u32)(table); ISA(enter_u64)(table);
+    ISA(enter_through_c64)(table); ISA(enter_c128)(table);
+    table[TSR_OP_ABS][TSR_C64] = ISA(norm_c64);
+    table[TSR_OP_DIV][TSR_C64] = ISA(quotients_c64);
+    table[TSR_OP_SIGN][TSR_C64] = ISA(signs_c64);
+    table[TSR_OP_RECIPROCAL][TSR_C64] = ISA(reciprocals_c64);
     enter_bool(table);
     enter_where(table);
 }

@@ -37,21 +37,25 @@ static void gather_rows(const tsri_tile *t, int64_t step, int64_t size)
 #undef TEMPLATE
 
 static inline uint8_t op_or(uint8_t z, uint8_t x) { return z | x; }
-static void scatter_max_bool(const tsri_tile *t, const void *params) { scatter_1(t, params, op_or); }
+static void ISA(scatter_max_bool)(const tsri_tile *t, const void *params)
+{
+    ISA(scatter_1)(t, params, op_or);
+}
 
 static int size_slot(tsr_dtype dtype) { return __builtin_ctz(tsri_dtype_sizes[dtype]); }
 
 void tsri_cpu_index_portable(tsri_cpu_kernels *k)
 {
-    static const tsri_tile_fn gathers[] = { gather_1, gather_2, gather_4, gather_8, gather_16 };
-    static const tsri_tile_fn sets[] = { scatter_set_1, scatter_set_2, scatter_set_4, scatter_set_8,
-                                         scatter_set_16 };
+    static const tsri_tile_fn gathers[] = { ISA(gather_1), ISA(gather_2), ISA(gather_4), ISA(gather_8),
+                                            ISA(gather_16) };
+    static const tsri_tile_fn sets[] = { ISA(scatter_set_1), ISA(scatter_set_2), ISA(scatter_set_4),
+                                         ISA(scatter_set_8), ISA(scatter_set_16) };
     for (int i = 0; i < TSRI_SIZES; i++) k->gather[i] = gathers[i];
     k->gather_rows = gather_rows;
     for (int d = 1; d < TSR_DTYPE_COUNT; d++) k->scatter[TSR_SCATTER_SET][d] = sets[size_slot((tsr_dtype)d)];
 #define ENTER(ID, dtype)                                            \
-    k->scatter[TSR_SCATTER_ADD][TSR_##ID] = scatter_add_##dtype;    \
-    k->scatter[TSR_SCATTER_MAX][TSR_##ID] = scatter_max_##dtype
+    k->scatter[TSR_SCATTER_ADD][TSR_##ID] = ISA(scatter_add_##dtype);    \
+    k->scatter[TSR_SCATTER_MAX][TSR_##ID] = ISA(scatter_max_##dtype)
 #define X(ID, suffix, S, mant, exp, inf, dlpack) ENTER(ID, suffix);
 #include "core/short_floats.def"
 #undef X
@@ -59,9 +63,9 @@ void tsri_cpu_index_portable(tsri_cpu_kernels *k)
     ENTER(I8, i8); ENTER(I16, i16); ENTER(I32, i32); ENTER(I64, i64);
     ENTER(U8, u8); ENTER(U16, u16); ENTER(U32, u32); ENTER(U64, u64);
 #undef ENTER
-    k->scatter[TSR_SCATTER_ADD][TSR_C64] = scatter_add_c64;
-    k->scatter[TSR_SCATTER_ADD][TSR_C128] = scatter_add_c128;
-    k->scatter[TSR_SCATTER_MAX][TSR_BOOL] = scatter_max_bool;
+    k->scatter[TSR_SCATTER_ADD][TSR_C64] = ISA(scatter_add_c64);
+    k->scatter[TSR_SCATTER_ADD][TSR_C128] = ISA(scatter_add_c128);
+    k->scatter[TSR_SCATTER_MAX][TSR_BOOL] = ISA(scatter_max_bool);
 }
 
 tsr_status tsri_cpu_gather(const tsr_op *op)

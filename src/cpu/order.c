@@ -240,7 +240,8 @@ static void sort_tie(const sorting *s, uint64_t *items, uint64_t *room, int64_t 
 {
     for (int64_t i = 0; i < n; i++) {
         const uint32_t index = (uint32_t)items[i];
-        const uint64_t key = key_8(load_8(x + (int64_t)index * s->step_x), &s->rule, s->rule.finite != 0);
+        const uint64_t key = ISA(key_8)(ISA(load_8)(x + (int64_t)index * s->step_x), &s->rule,
+                                        s->rule.finite != 0);
         items[i] = key << 32 | index;
     }
     s->kernels->sort_64(items, room, n, 32);
@@ -358,15 +359,16 @@ static void sort_bytes(const sorting *s, char *values, char *indices, const char
     int64_t place[256] = { 0 }, at = 0;
     const int64_t n = s->n, step = s->step_x, keep = s->keep;
     const int64_t step_value = s->step_value, step_index = s->step_index;
-    for (int i = 0; i < 256; i++) keys[i] = (unsigned char)key_1((uint8_t)i, &s->rule, s->rule.finite != 0);
-    for (int64_t i = 0; i < n; i++) place[keys[load_1(x + i * step)]]++;
+    for (int i = 0; i < 256; i++)
+        keys[i] = (unsigned char)ISA(key_1)((uint8_t)i, &s->rule, s->rule.finite != 0);
+    for (int64_t i = 0; i < n; i++) place[keys[ISA(load_1)(x + i * step)]]++;
     for (int i = 0; i < 256; i++) {
         const int64_t count = place[i];
         place[i] = at;
         at += count;
     }
     for (int64_t i = 0; i < n; i++) {
-        const uint8_t element = load_1(x + i * step);
+        const uint8_t element = ISA(load_1)(x + i * step);
         const int64_t to = place[keys[element]]++;
         if (values && to < keep) values[to * step_value] = (char)element;
         if (indices && to < keep) *(int64_t *)(void *)(indices + to * step_index) = i;
@@ -680,10 +682,10 @@ static TSRI_ALWAYS_INLINE uint64_t key_of(const char *p, int size_slot, const ts
                                          bool is_float)
 {
     switch (size_slot) {
-    case 0:  return key_1(load_1(p), rule, is_float);
-    case 1:  return key_2(load_2(p), rule, is_float);
-    case 2:  return key_4(load_4(p), rule, is_float);
-    default: return key_8(load_8(p), rule, is_float);
+    case 0:  return ISA(key_1)(ISA(load_1)(p), rule, is_float);
+    case 1:  return ISA(key_2)(ISA(load_2)(p), rule, is_float);
+    case 2:  return ISA(key_4)(ISA(load_4)(p), rule, is_float);
+    default: return ISA(key_8)(ISA(load_8)(p), rule, is_float);
     }
 }
 
@@ -812,8 +814,9 @@ static int64_t items_to_portable(uint64_t *items, const uint32_t *keys, int64_t 
 void tsri_cpu_sort_portable(tsri_cpu_kernels *k)
 {
     static const tsri_sort_kernels sorts = {
-        sort_32_portable, sort_64_portable, { keys_1, keys_2, keys_4, keys_8 },
-        { elements_1, elements_2, elements_4, elements_8 }, make_items, items_to_portable, true,
+        sort_32_portable, sort_64_portable, { ISA(keys_1), ISA(keys_2), ISA(keys_4), ISA(keys_8) },
+        { ISA(elements_1), ISA(elements_2), ISA(elements_4), ISA(elements_8) }, ISA(make_items),
+        items_to_portable, true,
         NULL, NULL, NULL, NULL,
     };
     k->sort = &sorts;

@@ -11,6 +11,7 @@
 
 #include "core/half.h"
 #include "kernels.h"
+#include "template/isa_suffix.inc"
 
 enum {
     LANES = 16,  /* independent accumulators of a leaf: an addition need not wait for the one before */
@@ -31,13 +32,13 @@ static inline double sum_lanes(double lane[LANES])
 
 #define S float
 #define DTYPE TSR_F32
-#define NAME(x) x##_f32
+#define NAME(x) ISA(x##_f32)
 #include "template/reduce_float.inc"
 #include "template/end_class.inc"
 
 #define S double
 #define DTYPE TSR_F64
-#define NAME(x) x##_f64
+#define NAME(x) ISA(x##_f64)
 #include "template/reduce_float.inc"
 #include "template/end_class.inc"
 
@@ -58,14 +59,14 @@ static inline double sum_lanes(double lane[LANES])
 #define IS_SIGNED 0
 #define DTYPE TSR_BOOL
 #define LOAD(s) ((s) != 0)
-#define NAME(x) x##_bool
+#define NAME(x) ISA(x##_bool)
 #include "template/reduce_scan_integer.inc"
 #include "template/end_class.inc"
 
 /* The only kernel of c32 tests for zero, by the bits. */
 #define S tsr_c32
-#define NAME(x) x##_c32
-static inline bool is_set_c32(tsr_c32 x) { return ((x.re | x.im) & 0x7fff) != 0; }
+#define NAME(x) ISA(x##_c32)
+static inline bool NAME(is_set)(tsr_c32 x) { return ((x.re | x.im) & 0x7fff) != 0; }
 #include "template/reduce_each.inc"
 #include "template/end_class.inc"
 
@@ -136,18 +137,18 @@ static void finalise(tsri_states *g, const tsri_strip *s, const tsri_states *k)
 void tsri_cpu_reduce_portable(tsri_cpu_kernels *k)
 {
     k->accumulate[TSRI_ACC_FINALISE][TSR_F64] = finalise;
-    enter_f32(k); enter_f64(k);
-    enter_c64(k); enter_c128(k);
-    enter_integers(k);
+    ISA(enter_f32)(k); ISA(enter_f64)(k);
+    ISA(enter_c64)(k); ISA(enter_c128)(k);
+    ISA(enter_integers)(k);
     k->accumulate[TSRI_ACC_FIND][TSR_BOOL] = find_bool;
-    k->accumulate[TSRI_ACC_NONZERO][TSR_C32] = nonzero_c32;
-#define X(ID, suffix, S, mant, exp, inf, dlpack) enter_scans_##suffix(k);
+    k->accumulate[TSRI_ACC_NONZERO][TSR_C32] = ISA(nonzero_c32);
+#define X(ID, suffix, S, mant, exp, inf, dlpack) ISA(enter_scans_##suffix)(k);
 #include "core/short_floats.def"
 #undef X
-    enter_scans_f32(k); enter_scans_f64(k);
-    enter_scans_i8(k); enter_scans_i16(k); enter_scans_i32(k); enter_scans_i64(k);
-    enter_scans_u8(k); enter_scans_u16(k); enter_scans_u32(k); enter_scans_u64(k);
-    enter_scans_bool(k);
+    ISA(enter_scans_f32)(k); ISA(enter_scans_f64)(k);
+    ISA(enter_scans_i8)(k); ISA(enter_scans_i16)(k); ISA(enter_scans_i32)(k); ISA(enter_scans_i64)(k);
+    ISA(enter_scans_u8)(k); ISA(enter_scans_u16)(k); ISA(enter_scans_u32)(k); ISA(enter_scans_u64)(k);
+    ISA(enter_scans_bool)(k);
 }
 
 #else

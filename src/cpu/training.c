@@ -11,7 +11,7 @@
 #include "template/isa_suffix.inc"
 #include "template/training.inc"
 
-void tsri_cpu_training_portable(tsri_cpu_kernels *k) { k->training = &training_rows; }
+void tsri_cpu_training_portable(tsri_cpu_kernels *k) { k->training = &ISA(training_rows); }
 
 enum { MOST_OPERANDS = 4 };
 

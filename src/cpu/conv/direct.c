@@ -36,10 +36,10 @@ static bool find_line(const char **x, const tsri_grid *g, const row *r, int64_t 
 typedef void (*row_fn)(const tsri_grid *g, const row *r);
 
 static const row_fn rows[TSR_DTYPE_COUNT] = {
-#define X(ID, suffix, S, mant, exp, inf, dlpack) [TSR_##ID] = sum_row_##suffix,
+#define X(ID, suffix, S, mant, exp, inf, dlpack) [TSR_##ID] = ISA(sum_row_##suffix),
 #include "core/short_floats.def"
 #undef X
-    [TSR_F32] = sum_row_f32, [TSR_F64] = sum_row_f64,
+    [TSR_F32] = ISA(sum_row_f32), [TSR_F64] = ISA(sum_row_f64),
 };
 
 bool tsri_grid_is_direct(const tsri_grid *g)

@@ -14,7 +14,7 @@
 #undef TEMPLATE
 
 #define ROW(suffix, cls, native) \
-    { TSRI_GEMM_##cls, native, pack_##suffix, store_##suffix, rows_##suffix, NULL }
+    { TSRI_GEMM_##cls, native, ISA(pack_##suffix), ISA(store_##suffix), ISA(rows_##suffix), NULL }
 
 const tsri_gemm_dtype tsri_gemm_dtypes[TSR_DTYPE_COUNT] = {
 #define X(ID, suffix, S, mant, exp, inf, dlpack) [TSR_##ID] = ROW(suffix, F32, false),

@@ -3,10 +3,11 @@
 
 #include "cpu/kernels.h"
 #include "image.h"
+#include "cpu/template/isa_suffix.inc"
 
 #define T float
 #define SUM float
-#define NAME(x) x##_f32_portable
+#define NAME(x) ISA(x##_f32)
 #include "lines_portable.inc"
 #undef T
 #undef NAME
@@ -15,7 +16,7 @@
 
 #define T double
 #define SUM double
-#define NAME(x) x##_f64_portable
+#define NAME(x) ISA(x##_f64)
 #include "lines_portable.inc"
 
 static int64_t held(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
@@ -67,8 +68,8 @@ static void gather_bytes(uint8_t *z, const int16_t *x, const tsri_byte_columns *
 }
 
 const tsri_image_kernels tsri_image_plain = {
-    .combine = { [TSRI_LINE_F32] = combine_f32_portable, [TSRI_LINE_F64] = combine_f64_portable },
-    .spread = { [TSRI_LINE_F32] = spread_f32_portable, [TSRI_LINE_F64] = spread_f64_portable },
+    .combine = { [TSRI_LINE_F32] = ISA(combine_f32), [TSRI_LINE_F64] = ISA(combine_f64) },
+    .spread = { [TSRI_LINE_F32] = ISA(spread_f32), [TSRI_LINE_F64] = ISA(spread_f64) },
     .spread_bytes = spread_bytes,
     .combine_bytes = combine_bytes,
     .combine_rows = combine_rows,

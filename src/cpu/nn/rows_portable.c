@@ -6,6 +6,7 @@
 #include "core/mem.h"
 #include "cpu/kernels.h"
 #include "cpu/reduce.h"
+#include "cpu/template/isa_suffix.inc"
 
 enum {
     LANES = 16,  /* independent accumulators of a leaf */
@@ -30,7 +31,7 @@ static void rotations_portable(double *cosines, double *sines, double at, const 
 
 #define T float
 #define EXP(x) expf(x)
-#define NAME(x) x##_f32_portable
+#define NAME(x) ISA(x##_f32)
 #include "rows_portable.inc"
 #undef T
 #undef EXP
@@ -38,7 +39,7 @@ static void rotations_portable(double *cosines, double *sines, double at, const 
 
 #define T double
 #define EXP(x) exp(x)
-#define NAME(x) x##_f64_portable
+#define NAME(x) ISA(x##_f64)
 #include "rows_portable.inc"
 #undef T
 #undef EXP
@@ -46,9 +47,9 @@ static void rotations_portable(double *cosines, double *sines, double at, const 
 
 void tsri_cpu_nn_portable(tsri_cpu_kernels *k)
 {
-    k->nn[TSRI_ROW_F32] = rows_f32_portable;
-    k->nn[TSRI_ROW_SHORT] = rows_f32_portable;
-    k->nn[TSRI_ROW_F64] = rows_f64_portable;
+    k->nn[TSRI_ROW_F32] = ISA(rows_f32);
+    k->nn[TSRI_ROW_SHORT] = ISA(rows_f32);
+    k->nn[TSRI_ROW_F64] = ISA(rows_f64);
     tsri_cpu_swiglu_portable(k);
 }
 

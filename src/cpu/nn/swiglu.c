@@ -14,11 +14,11 @@
 void tsri_cpu_swiglu_portable(tsri_cpu_kernels *k)
 {
     tsri_tile_fn *slot = k->elementwise[TSR_OP_SWIGLU];
-#define X(ID, suffix, S, mant, exp, inf, dlpack) slot[TSR_##ID] = swiglu_##suffix;
+#define X(ID, suffix, S, mant, exp, inf, dlpack) slot[TSR_##ID] = ISA(swiglu_##suffix);
 #include "core/short_floats.def"
 #undef X
-    slot[TSR_F32] = swiglu_f32;
-    slot[TSR_F64] = swiglu_f64;
+    slot[TSR_F32] = ISA(swiglu_f32);
+    slot[TSR_F64] = ISA(swiglu_f64);
 }
 
 #endif

@@ -4,6 +4,7 @@
  * of its 16 rows, the pairs or fours of 16 columns. Their product is 16 x 16 sums. So an element
  * of a panel is 64 bytes, 32 indices of bf16 or 64 of bytes, and a micro-tile has up to two by two
  * tiles of sums, which stay in registers over a block of k. Subnormal bf16 count as 0. */
+#define ISA(name) name##_amx
 #include "core/lock.h"
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
@@ -30,11 +31,11 @@ _Static_assert(sizeof(shapes) == LINE, "the processor reads 64 bytes");
 /* Setting shapes takes as long as several products: they stay set between begin_tiles() and end_tiles(). */
 static TSRI_PER_THREAD int64_t shaped;
 
-static void begin_tiles(void) { shaped = 0; }
-static void end_tiles(void) { _tile_release(); }
+static void ISA(begin_tiles)(void) { shaped = 0; }
+static void ISA(end_tiles)(void) { _tile_release(); }
 
 /* Sums and a of `high` rows, and of `low` more if that is not 0. */
-static void set_shapes(int64_t high, int64_t low)
+static void ISA(set_shapes)(int64_t high, int64_t low)
 {
     if (shaped == high + low) return;
     shaped = high + low;
@@ -53,7 +54,7 @@ static void set_shapes(int64_t high, int64_t low)
 
 /* One kind of product: PRODUCT(z, a, b) adds it to the sums in tile z. */
 #define MICROKERNELS(name, PRODUCT) \
-    static TSRI_ALWAYS_INLINE void sum_##name(const tsri_gemm_strip *s, int64_t high, const bool tall, \
+    static TSRI_ALWAYS_INLINE void ISA(sum_##name)(const tsri_gemm_strip *s, int64_t high, const bool tall, \
                                               const bool wide) \
     { \
         const char *a = s->a, *b = s->b, *const *ahead = s->ahead; \
@@ -88,19 +89,19 @@ static void set_shapes(int64_t high, int64_t low)
         if (tall && wide) _tile_stored(3, low + LINE, s->z_row); \
     } \
  \
-    static void microkernel_##name(tsri_gemm_strip *s) \
+    static void ISA(microkernel_##name)(tsri_gemm_strip *s) \
     { \
         const int64_t high = s->rows < HEIGHT ? s->rows : HEIGHT; \
         const bool tall = s->rows > high, wide = s->b_row > SIDE * LINE; \
-        set_shapes(high, s->rows - high); \
-        if (tall && wide) sum_##name(s, high, true, true); \
-        else if (tall)    sum_##name(s, high, true, false); \
-        else if (wide)    sum_##name(s, high, false, true); \
-        else              sum_##name(s, high, false, false); \
+        ISA(set_shapes)(high, s->rows - high); \
+        if (tall && wide) ISA(sum_##name)(s, high, true, true); \
+        else if (tall)    ISA(sum_##name)(s, high, true, false); \
+        else if (wide)    ISA(sum_##name)(s, high, false, true); \
+        else              ISA(sum_##name)(s, high, false, false); \
     } \
     static const tsri_gemm_microkernels microkernels_##name[] = { \
-        { SIDE, 2 * HEIGHT, { NULL, EACH_ROW(microkernel_##name) } }, \
-        { 2 * SIDE, 2 * HEIGHT, { NULL, EACH_ROW(microkernel_##name) } }, { 0 } \
+        { SIDE, 2 * HEIGHT, { NULL, EACH_ROW(ISA(microkernel_##name)) } }, \
+        { 2 * SIDE, 2 * HEIGHT, { NULL, EACH_ROW(ISA(microkernel_##name)) } }, { 0 } \
     };
 
 #define EIGHT(f) f, f, f, f, f, f, f, f
@@ -113,24 +114,24 @@ MICROKERNELS(u8, _tile_dpbusd)
 /* Panels ------------------------------------------------------------------------------------ */
 
 /* b: lines of pairs or fours, of 4 * width bytes. Adds lines of zeros to make whole tiles. */
-static void fill_tiles(void *panel, int64_t lines, int64_t width)
+static void ISA(fill_tiles)(void *panel, int64_t lines, int64_t width)
 {
     const int64_t whole = (lines + SIDE - 1) / SIDE * SIDE;
     memset((char *)panel + lines * 4 * width, 0, (size_t)((whole - lines) * 4 * width));
 }
 
-static void pack_pairs(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                       int width)
+static void ISA(pack_pairs)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                            int width)
 {
-    pack_pairs_16(panel, src, step, step_k, n, k, width);
-    fill_tiles(panel, (k + 1) / 2, width);
+    ISA(pack_pairs_16)(panel, src, step, step_k, n, k, width);
+    ISA(fill_tiles)(panel, (k + 1) / 2, width);
 }
 
-static void pack_fours(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                       int width)
+static void ISA(pack_fours)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                            int width)
 {
-    pack_bytes(panel, src, step, step_k, n, k, width);
-    fill_tiles(panel, (k + 3) / 4, width);
+    ISA(pack_bytes)(panel, src, step, step_k, n, k, width);
+    ISA(fill_tiles)(panel, (k + 3) / 4, width);
 }
 
 /* a: rows side by side, each with 64 bytes of indices. */
@@ -138,8 +139,8 @@ typedef void lines_fn(void *panel, const char *src, int64_t step, int64_t step_k
                       int width);
 
 /* Rows have unit stride: they are packed in pairs or fours as b's panels are, and then transposed. */
-static void pack_transposed(char *z, const char *src, int64_t step_k, int64_t n, int64_t k, int64_t width,
-                            const int64_t size, lines_fn *lines_of)
+static void ISA(pack_transposed)(char *z, const char *src, int64_t step_k, int64_t n, int64_t k,
+                                 int64_t width, const int64_t size, lines_fn *lines_of)
 {
     enum { ROWS = 2 * HEIGHT };
     _Alignas(LINE) uint32_t lines[SIDE][ROWS];
@@ -156,8 +157,8 @@ static void pack_transposed(char *z, const char *src, int64_t step_k, int64_t n,
     }
 }
 
-static void pack_rows(char *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                      int64_t width, const int64_t size)
+static void ISA(pack_rows)(char *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                           int64_t width, const int64_t size)
 {
     const int64_t group = LINE / size;
     for (; k > 0; k -= group, src += group * step_k, z += width * LINE) {
@@ -176,18 +177,18 @@ static void pack_rows(char *z, const char *src, int64_t step, int64_t step_k, in
     }
 }
 
-static void pack_rows_2(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                        int width)
+static void ISA(pack_rows_2)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                             int width)
 {
-    if (step == 2 && step_k != 2) pack_transposed(panel, src, step_k, n, k, width, 2, pack_pairs);
-    else                          pack_rows(panel, src, step, step_k, n, k, width, 2);
+    if (step == 2 && step_k != 2) ISA(pack_transposed)(panel, src, step_k, n, k, width, 2, ISA(pack_pairs));
+    else                          ISA(pack_rows)(panel, src, step, step_k, n, k, width, 2);
 }
 
-static void pack_rows_1(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                        int width)
+static void ISA(pack_rows_1)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                             int width)
 {
-    if (step == 1 && step_k != 1) pack_transposed(panel, src, step_k, n, k, width, 1, pack_fours);
-    else                          pack_rows(panel, src, step, step_k, n, k, width, 1);
+    if (step == 1 && step_k != 1) ISA(pack_transposed)(panel, src, step_k, n, k, width, 1, ISA(pack_fours));
+    else                          ISA(pack_rows)(panel, src, step, step_k, n, k, width, 1);
 }
 
 /* Tables ------------------------------------------------------------------------------------- */
@@ -213,15 +214,15 @@ void tsri_cpu_gemm_amx(tsri_cpu_kernels *k)
 {
     const tsri_gemm_kernels tiles = { .element = LINE, .sum = 4, .panel = 2 * SIDE, .writes = SIDE,
                                   .packed_only = true, .whole_rows = true,
-                                  .begin = begin_tiles, .end = end_tiles };
+                                  .begin = ISA(begin_tiles), .end = ISA(end_tiles) };
     tsri_gemm_kernels *bf16 = &k->gemm[TSRI_GEMM_BF16], *s8 = &k->gemm[TSRI_GEMM_S8],
                       *u8 = &k->gemm[TSRI_GEMM_U8];
-    fill(bf16_left, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_rows_2, TSR_F32);
-    fill(bf16_right, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, pack_pairs, TSR_F32);
-    fill(s8_left, tsri_gemm_dtypes, TSR_I8, pack_rows_1, TSR_I32);
-    fill(s8_right, tsri_gemm_dtypes, TSR_I8, pack_fours, TSR_I32);
-    fill(u8_left, tsri_gemm_dtypes, TSR_U8, pack_rows_1, TSR_I32);
-    fill(u8_right, tsri_gemm_dtypes, TSR_I8, pack_fours, TSR_I32);
+    fill(bf16_left, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, ISA(pack_rows_2), TSR_F32);
+    fill(bf16_right, k->gemm[TSRI_GEMM_F32].dtypes, TSR_BF16, ISA(pack_pairs), TSR_F32);
+    fill(s8_left, tsri_gemm_dtypes, TSR_I8, ISA(pack_rows_1), TSR_I32);
+    fill(s8_right, tsri_gemm_dtypes, TSR_I8, ISA(pack_fours), TSR_I32);
+    fill(u8_left, tsri_gemm_dtypes, TSR_U8, ISA(pack_rows_1), TSR_I32);
+    fill(u8_right, tsri_gemm_dtypes, TSR_I8, ISA(pack_fours), TSR_I32);
     *bf16 = *s8 = *u8 = tiles;
     bf16->group = LINE / 2;
     s8->group = u8->group = LINE;

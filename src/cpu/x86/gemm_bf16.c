@@ -1,5 +1,6 @@
 /* gemm_bf16.c - products of bf16 with AVX512-BF16: one instruction adds the products of two neighbouring
  * indices of k to a sum in float. Subnormal numbers count as 0. */
+#define ISA(name) name##_avx512bf16
 #include "core/mem.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/gemm/micro_tiles.h"
@@ -28,12 +29,12 @@ V vf add_products(vf x, vf y, vf s) { return _mm512_dpbf16_ps(s, (__m512bh)x, (_
 #define START(p) vf_zero()
 #define START_ROWS 0
 #define MADD(x, y, s) add_products(x, y, s)
-#define NAME(x) x##_bf16
+#define NAME(x) ISA(x##_bf16)
 #include "cpu/gemm/microkernel_real.inc"
 
-#define ONE(r) microkernel_##r##x1_bf16,
-#define TWO(r) microkernel_##r##x2_bf16,
-#define THREE(r) microkernel_##r##x3_bf16,
+#define ONE(r) ISA(microkernel_##r##x1_bf16),
+#define TWO(r) ISA(microkernel_##r##x2_bf16),
+#define THREE(r) ISA(microkernel_##r##x3_bf16),
 static const tsri_gemm_microkernels microkernels[] = {
     { VF, 12, { NULL, TO_12(ONE) } },
     { 2 * VF, 12, { NULL, TO_12(TWO) } },
@@ -51,7 +52,7 @@ void tsri_cpu_gemm_bf16(tsri_cpu_kernels *k)
         dtypes[i].native = false;
         dtypes[i].rows = NULL;
     }
-    dtypes[TSR_BF16].pack = pack_pairs_16;
+    dtypes[TSR_BF16].pack = ISA(pack_pairs_16);
     k->gemm[TSRI_GEMM_BF16] = (tsri_gemm_kernels){
         .element = 4, .sum = 4, .group = 2, .panel = 3 * VF, .packed_only = true,
         .microkernels = microkernels, .dtypes = dtypes, .right = dtypes

@@ -56,8 +56,8 @@ V vi madd_pairs(vi x, vi y, vi s) { return _mm512_dpwssd_epi32(s, x, y); }
  * each two indices, their low halves as one word. In b the high half comes first. */
 static tsri_gemm_pack_fn pack_words;
 
-static void split_words(uint32_t *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                        int width, const bool swap)
+static void ISA(split_words)(uint32_t *z, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                             int width, const bool swap)
 {
     enum { INDICES = 16 };
     _Alignas(64) uint32_t word[INDICES * 3 * VF];
@@ -76,18 +76,18 @@ static void split_words(uint32_t *z, const char *src, int64_t step, int64_t step
     }
 }
 
-static void split_a(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                    int width)
+static void ISA(split_a)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                         int width)
 {
-    split_words(panel, src, step, step_k, n, k, width, false);
+    ISA(split_words)(panel, src, step, step_k, n, k, width, false);
 }
 
 /* Sums start from 0. */
-static void split_b(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                    int width)
+static void ISA(split_b)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                         int width)
 {
     memset(panel, 0, (size_t)width * 12);
-    split_words((uint32_t *)panel + 3 * width, src, step, step_k, n, k, width, true);
+    ISA(split_words)((uint32_t *)panel + 3 * width, src, step, step_k, n, k, width, true);
 }
 
 /* Panels of fours -------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static void split_b(void *panel, const char *src, int64_t step, int64_t step_k, 
 static void ISA(pack_u8)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
                          int width)
 {
-    pack_bytes(panel, src, step, step_k, n, k, width);
+    ISA(pack_bytes)(panel, src, step, step_k, n, k, width);
 }
 
 /* With 128 added, also to the padding: b has zeros there. */
@@ -106,7 +106,7 @@ static void ISA(pack_s8)(void *panel, const char *src, int64_t step, int64_t ste
 {
     char *z = panel;
     const int64_t bytes = (k + 3) / 4 * 4 * width;
-    pack_bytes(z, src, step, step_k, n, k, width);
+    ISA(pack_bytes)(z, src, step, step_k, n, k, width);
     for (int64_t i = 0; i < bytes; i += VBYTES)
         vi_store_bytes(
             z + i,
@@ -115,18 +115,18 @@ static void ISA(pack_s8)(void *panel, const char *src, int64_t step, int64_t ste
 }
 
 /* Panels of b have whole vectors. */
-static void pack_b(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                   int width)
+static void ISA(pack_b)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
+                        int width)
 {
     memset(panel, 0, (size_t)width * 4);
-    pack_bytes((char *)panel + 4 * width, src, step, step_k, n, k, width);
+    ISA(pack_bytes)((char *)panel + 4 * width, src, step, step_k, n, k, width);
 }
 
-static void pack_b_for_s8(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n, int64_t k,
-                          int width)
+static void ISA(pack_b_for_s8)(void *panel, const char *src, int64_t step, int64_t step_k, int64_t n,
+                               int64_t k, int width)
 {
     char *z = panel;
-    pack_bytes(z + 4 * width, src, step, step_k, n, k, width);
+    ISA(pack_bytes)(z + 4 * width, src, step, step_k, n, k, width);
     for (int64_t i = 0; i < 4 * (int64_t)width; i += VBYTES) {
         vi sum = vi_set(0);
         for (int64_t p = 1; p <= (k + 3) / 4; p++)
@@ -159,12 +159,14 @@ V uint32_t dot(const char *x, const char *row, int64_t k, const bool added)
     return (uint32_t)_mm512_reduce_add_epi32(vi_sub(vi_add(sum[0], sum[1]), less));
 }
 
-static void dots_s8(uint32_t *sums, const char *x, const char *row, int64_t step, int64_t rows, int64_t k)
+static void ISA(dots_s8)(uint32_t *sums, const char *x, const char *row, int64_t step, int64_t rows,
+                         int64_t k)
 {
     for (int64_t i = 0; i < rows; i++) sums[i] = dot(x, row + i * step, k, true);
 }
 
-static void dots_u8(uint32_t *sums, const char *x, const char *row, int64_t step, int64_t rows, int64_t k)
+static void ISA(dots_u8)(uint32_t *sums, const char *x, const char *row, int64_t step, int64_t rows,
+                         int64_t k)
 {
     for (int64_t i = 0; i < rows; i++) sums[i] = dot(x, row + i * step, k, false);
 }
@@ -230,22 +232,22 @@ void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k)
                                       .packed_only = true,
                                       .microkernels = microkernels_fours };
     fill(s8_dtypes, TSR_I8, ISA(pack_s8));
-    fill(s8_right, TSR_I8, pack_b_for_s8);
+    fill(s8_right, TSR_I8, ISA(pack_b_for_s8));
     fill(u8_dtypes, TSR_U8, ISA(pack_u8));
-    fill(u8_right, TSR_I8, pack_b);
+    fill(u8_right, TSR_I8, ISA(pack_b));
     k->gemm[TSRI_GEMM_S8] = k->gemm[TSRI_GEMM_U8] = fours;
     k->gemm[TSRI_GEMM_S8].dtypes = s8_dtypes;
     k->gemm[TSRI_GEMM_S8].right = s8_right;
-    k->gemm[TSRI_GEMM_S8].dots = dots_s8;
+    k->gemm[TSRI_GEMM_S8].dots = ISA(dots_s8);
     k->gemm[TSRI_GEMM_U8].dtypes = u8_dtypes;
     k->gemm[TSRI_GEMM_U8].right = u8_right;
-    k->gemm[TSRI_GEMM_U8].dots = dots_u8;
+    k->gemm[TSRI_GEMM_U8].dots = ISA(dots_u8);
     k->gemm[TSRI_GEMM_PAIRS].microkernels = microkernels_pairs;
     pack_words = k->gemm[TSRI_GEMM_F32].dtypes[TSR_F32].pack;  /* it moves words, whatever their meaning */
-    fill(split_dtypes, TSR_I32, split_a);
-    fill(split_right, TSR_I32, split_b);
-    split_dtypes[TSR_U32].pack = split_a;
-    split_right[TSR_U32].pack = split_b;
+    fill(split_dtypes, TSR_I32, ISA(split_a));
+    fill(split_right, TSR_I32, ISA(split_b));
+    split_dtypes[TSR_U32].pack = ISA(split_a);
+    split_right[TSR_U32].pack = ISA(split_b);
     k->gemm[TSRI_GEMM_SPLIT] = (tsri_gemm_kernels){
         .element = 12, .sum = 4, .group = 2, .start = 1, .block = TSRI_GEMM_BLOCK,
         .panel = 3 * VF, .packed_only = true, .microkernels = microkernels_halves,
