@@ -69,14 +69,12 @@ void tsr_set_executor(tsr_executor executor, void *executor_context)
 #include <signal.h>
 #include <stdlib.h>
 
+#include "alloc.h"
 #include "env.h"
 #include "mem.h"
 #include "wait.h"
 
-enum {
-    LINE = 64,     /* bytes of a cache line */
-    SHARES = 256   /* threads beyond that have none of their own */
-};
+enum { SHARES = 256 };  /* threads beyond that have none of their own */
 
 /* One loop, on its caller's stack. */
 typedef struct job {
@@ -90,7 +88,7 @@ typedef struct job {
 } job;
 
 typedef struct share {
-    _Alignas(LINE) uint32_t left; /* parts not claimed: end - left .. end - 1 */
+    _Alignas(TSRI_CACHE_LINE) uint32_t left; /* parts not claimed: end - left .. end - 1 */
     int end;
 } share;
 
@@ -106,11 +104,11 @@ static struct {
     tsr_executor executor;
     void        *executor_context;
 
-    _Alignas(LINE) uint32_t ticket;
+    _Alignas(TSRI_CACHE_LINE) uint32_t ticket;
     uint32_t   sleepers;    /* workers that wait for a new ticket, not spinning */
     uint32_t   quit;
     int        shares;      /* in use */
-    _Alignas(LINE) uint32_t undone; /* parts not accounted for */
+    _Alignas(TSRI_CACHE_LINE) uint32_t undone; /* parts not accounted for */
     uint32_t   waiting;     /* 1 when the caller waits for undone, not spinning */
     share      share[SHARES];
     pthread_t  thread[TSRI_MAX_THREADS];

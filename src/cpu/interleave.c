@@ -4,15 +4,13 @@
  * another: few sources at a time, each in a contiguous run, which the hardware prefetcher follows. A cell
  * is the n elements that become neighbours. */
 #include "interleave.h"
+#include "core/alloc.h"
 #include "core/dtype_int.h"
 #include "cpu_run.h"
 #include "kernels.h"
 #include "core/threads_int.h"
 
-enum {
-    STRIP_BYTES = 4096,        /* of a source */
-    LINE        = 64
-};
+enum { STRIP_BYTES = TSRI_PAGE };  /* of a source */
 
 tsri_interleaver tsri_cpu_interleavers[5];
 
@@ -65,11 +63,11 @@ static int64_t run_at(const interleaving *j, const tsr_tensor *t, int64_t i)
 static bool is_aligned(const interleaving *j)
 {
     uint64_t places = (uintptr_t)j->out->data;
-    if (!j->kernels->wide || j->kernels->width * j->size != LINE) return false;
+    if (!j->kernels->wide || j->kernels->width * j->size != TSRI_CACHE_LINE) return false;
     for (int d = 0; d < j->outer; d++) places |= (uint64_t)(j->out->stride[d] * j->size);
     if (j->n > TSRI_INTERLEAVE_SMALL)
         places |= (uint64_t)(j->out->stride[j->out->ndim - 2] * j->size | j->n * j->size);
-    return places % LINE == 0;
+    return places % TSRI_CACHE_LINE == 0;
 }
 
 static tsr_status run_strips(void *context, int64_t begin, int64_t end)

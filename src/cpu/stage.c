@@ -5,11 +5,7 @@
 
 enum {
     BUFFER = 64 << 10,  /* bytes, divided between the operands that are staged */
-    RUN_COLS = 1024,    /* columns of a block if no operand is contiguous along columns, or as many as */
-    RUN_BYTES = 8 << 10, /* this holds */
-    CAST_BYTES = 8 << 10, /* of such a block if an operand is converted: the cache has room for others */
-    TRANSPOSE_BYTES = 512, /* of a row of a block with an operand that is contiguous along columns: short
-                              runs are slow to read, both along rows and along columns */
+    RUN_COLS = 1024,    /* columns of a block, at least, if no operand is contiguous along columns */
     LONG_ROW = 16       /* blocks of a row that is long: copies may prefetch beyond them */
 };
 
@@ -98,9 +94,11 @@ static void make_plan(plan *p, const tsri_tile *t, const tsri_stage *s, char *bu
     staging n;
     find_staging(&n, t, s);
     const int64_t elements = BUFFER / n.largest / most(n.count, 1), bytes = elements * n.largest;
-    const int64_t cols = s->cast ? CAST_BYTES / n.largest : most(RUN_COLS, RUN_BYTES / n.largest);
+    const tsri_tuning_copies *tuning = &tsri_tuning_used->copies;
+    const int64_t cols = s->cast ? tuning->staged_cast / n.largest
+                                 : most(RUN_COLS, tuning->staged_run / n.largest);
     const int64_t run = !n.both ? elements : least(elements, cols);
-    p->cols = n.cols ? least(t->cols, n.transposed ? TRANSPOSE_BYTES / n.largest : run) : t->cols;
+    p->cols = n.cols ? least(t->cols, n.transposed ? tuning->staged_column / n.largest : run) : t->cols;
     p->rows = least(t->rows, n.both ? most((n.transposed ? elements : run) / p->cols, 1) : elements);
     for (int o = 0; o < s->nop; o++) {
         p->packed[o] = n.packs[o] ? take(&buffer, bytes) : NULL;

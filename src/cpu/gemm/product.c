@@ -67,14 +67,13 @@ static bool are_bytes(const tsri_gemm *g)
 /* So few rows that reading b is what takes the time? */
 static bool is_skinny(const tsri_gemm *g)
 {
-    enum { A_BYTES = 4 << 20 };  /* of a, packed: at most */
     const tsri_tuning_products *t = tsri_gemm_tuning();
     const tsri_gemm_kernels *u = g->kernels;
     const int64_t size = tsri_dtype_size(g->b_type);
     if (g->m > t->skinny_rows || g->b.row != size || g->b.col == size || u->whole_rows) return false;
     if ((double)g->n * (double)g->k * (double)size <= (double)t->skinny_bytes) return false;
     return g->cls != TSRI_GEMM_C64 && g->cls != TSRI_GEMM_C128 &&
-           g->k / u->group < A_BYTES / u->element / g->m;
+           g->k / u->group < t->skinny_packed / u->element / g->m;
 }
 
 /* Few enough rows that a column of b is rather read from cache again for each than packed? Not where columns

@@ -15,8 +15,6 @@
 #include "core/status_int.h"
 #include "core/threads_int.h"
 
-enum { L1_PANEL = 16384 };  /* bytes of a panel that leave room for a's in an L1 cache */
-
 typedef struct skinny {
     const tsri_gemm              *g;
     const tsri_gemm_microkernels *micro;      /* for whole panels of b */
@@ -113,7 +111,7 @@ static tsr_status multiply_panels(void *context, int64_t begin, int64_t end)
 static const tsri_gemm_microkernels *find_microkernels(const tsri_gemm *g)
 {
     const tsri_gemm_microkernels *micro = g->kernels->microkernels;
-    const int64_t room = g->blocks ? 2 * L1_PANEL : L1_PANEL;
+    const int64_t panel = tsri_gemm_tuning()->skinny_panel, room = g->blocks ? 2 * panel : panel;
     while (micro->cols < g->n && micro[1].cols > 0 && panel_bytes(g, micro + 1) <= room) micro++;
     return micro;
 }

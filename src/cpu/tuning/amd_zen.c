@@ -9,7 +9,6 @@
 
 const tsri_tuning tsri_tuning_amd_zen = {
     .name = "amd_zen",
-    .thread_work = 256 << 10,
     .reads_apart = false,
     .run_ahead = 0,
     .column_ahead = 0,
@@ -19,27 +18,18 @@ const tsri_tuning tsri_tuning_amd_zen = {
     .pool_ahead = 8192,
     .result_least = INT64_MAX,
     .result_ahead = 0,
-    .stream_least = 8 << 20,
-    .stream_usual = 32 << 20,
-    .stream_most = 64 << 20,
-    .stream_transposed = 6 << 20,
+    TSRI_COMMON_STREAMS,
     .stream_bytes = 32,
     .stream_pages = 1,
-    .resident_least = 1 << 17,
-    .resident_usual = 1 << 18,
-    .resident_most = 1 << 20,
     .products = {
         .small_work = 1 << 22, .small_m = 64, .large_m = 512, .small_n = 192, .skinny_rows = 64,
-        .skinny_bytes = 1 << 20, .short_k = 64, .cached_bytes = 256 << 10, .chunk = 2048, .cached_rows = 512,
+        .skinny_bytes = 1 << 20, .skinny_packed = 4 << 20, .skinny_panel = 16 << 10, .short_k = 64,
+        .cached_bytes = 256 << 10, .chunk = 2048, .cached_rows = 512,
         .chunk_threads = 4, .chunk_blocks = 4, .tile_rows = 256, .region_m = 512, .region_n = 512,
         .pack_cost = 24, .read_cost = 6, .region_cost = 1 << 15, .stream_ahead = 2048, .stream_bytes = 1024,
         .vector_ahead = 0
     },
-    .conv = TSRI_COMMON_CONV,
-    .indexing = TSRI_COMMON_INDEXING,
-    .copies = TSRI_COMMON_COPIES,
-    .lanes = TSRI_COMMON_LANES,
-    .system = TSRI_COMMON_SYSTEM,
+    TSRI_COMMON_ROWS
 };
 
 #endif

@@ -10,31 +10,10 @@
 
 const tsri_tuning tsri_tuning_intel_avx2 = {
     .name = "intel_avx2",
-    .thread_work = 256 << 10,
-    .reads_apart = false,
-    .run_ahead = 0,
-    .column_ahead = 0,
-    .copy_ahead = 0,
-    .scan_ahead = 0,
-    .row_ahead = 0,
-    .pool_ahead = 0,
-    .result_least = INT64_MAX,
-    .result_ahead = 0,
-    .stream_least = 8 << 20,
-    .stream_usual = 32 << 20,
-    .stream_most = 64 << 20,
-    .stream_transposed = 6 << 20,
-    .stream_bytes = 32,
-    .stream_pages = 1,
-    .resident_least = 1 << 17,
-    .resident_usual = 1 << 18,
-    .resident_most = 1 << 20,
+    TSRI_COMMON_IN_ORDER,
+    TSRI_COMMON_STREAMS,
     .products = TSRI_COMMON_PRODUCTS,
-    .conv = TSRI_COMMON_CONV,
-    .indexing = TSRI_COMMON_INDEXING,
-    .copies = TSRI_COMMON_COPIES,
-    .lanes = TSRI_COMMON_LANES,
-    .system = TSRI_COMMON_SYSTEM,
+    TSRI_COMMON_ROWS
 };
 
 #endif

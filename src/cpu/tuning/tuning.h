@@ -2,16 +2,16 @@
  * streams.
  *
  * fields.def lists the fields, each a number. Each family has one file here, and choose.c says which family a
- * machine is of. Kernels and those that call them read the fields once per call. Groups of fields that no
- * family has measured for itself have their values in common.h; a family that has writes them out in its own
- * file.
+ * machine is of. Kernels and those that call them read the fields once per call. Rows and groups of fields
+ * that families share have their values in common.h; a family that has measured them for itself writes them
+ * out in its own file.
  *
  * What belongs elsewhere:
  *   - what a kernel is compiled for (vectors, rows and columns of a micro-tile, unrolled loops, buffers on
  *     the stack) stays beside the kernel: it belongs to the instruction set;
  *   - what decides the order of sums (TSRI_GEMM_BLOCK, TSRI_CONV_BLOCK, leaves and strips of reductions,
- *     panels of factorisations, L2_BYTES of nn/rows_run.c) or which library computes them (WORTH of
- *     gemm/blas.c) stays beside the sums, so that no family changes the bits of a result;
+ *     panels of factorisations, L2_BYTES of nn/rows_run.c, TSRI_FFT_LONG) or which library computes them
+ *     (WORTH of gemm/blas.c) stays beside the sums, so that no family changes the bits of a result;
  *   - what an instruction set or the system fixes (cache lines, pages) is a constant.
  *
  * The environment may name a family, change single numbers, or both:
