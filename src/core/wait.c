@@ -7,6 +7,7 @@
 #include "wait.h"
 #include "atomic.h"
 #include "lock.h"
+#include "relax.h"
 
 #ifndef TSR_NO_THREADS
 
@@ -65,15 +66,6 @@ void tsri_forget_waiters(void)
 
 #endif
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 static int64_t now_ns(void)
 {
     struct timespec t = { 0, 0 };
@@ -90,7 +82,7 @@ static bool spin_while(const uint32_t *word, uint32_t value)
          rounds++) { /* also if the clock stands still */
         for (int i = 0; i < 16; i++) {
             if (tsri_load_acquire(word) != value) return true;
-            relax();
+            tsri_relax();
         }
         now = now_ns();
         if (start == 0) start = now;

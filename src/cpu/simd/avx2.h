@@ -15,7 +15,7 @@
 
 #include "core/status_int.h"
 
-enum { VF = 8, VD = 4, VBYTES = 32 };
+enum { VF = 8, VD = 4, VBYTES = 32, REGISTERS = 16 };
 
 #define V static TSRI_ALWAYS_INLINE
 
@@ -26,6 +26,12 @@ typedef __m256i vl;
 
 typedef __m256i vm;  /* all bits or none */
 typedef __m256i vk;
+
+/* Lanes of 16 bytes in reverse order, and bytes within each by `order`; what two vectors were packed to,
+ * back in their order. */
+V vi vi_reverse16(vi x) { return _mm256_permute4x64_epi64(x, 0x4e); }
+V vi vi_in_lanes(vi x, __m128i order) { return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order)); }
+V vi vi_in_order(vi packed) { return _mm256_permute4x64_epi64(packed, 0xd8); }
 
 #define MM(op)           _mm256_##op
 #define MM_BITS(op)      _mm256_##op##_si256
@@ -193,38 +199,7 @@ V vi vi_across(vi a, vi b, vi from)
                               in_b);
 }
 
-/* Elements of 1, 2, 4, 8 and 16 bytes in reverse order. */
-V vi vi_reverse16(vi x) { return _mm256_permute4x64_epi64(x, 0x4e); }
-V vi vi_in_lanes(vi x, __m128i order) { return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order)); }
-V vi vi_reverse8(vi x)
-{
-    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)));
-}
-V vi vi_reverse4(vi x)
-{
-    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3)));
-}
-V vi vi_reverse2(vi x)
-{
-    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1)));
-}
-V vi vi_reverse1(vi x)
-{
-    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)));
-}
-
-/* Every second element of a and b, from the first on. */
-V vi vi_in_order(vi packed) { return _mm256_permute4x64_epi64(packed, 0xd8); }
-V vi vi_even1(vi a, vi b)
-{
-    const vi low = _mm256_set1_epi16(0xff);
-    return vi_in_order(_mm256_packus_epi16(vi_and(a, low), vi_and(b, low)));
-}
-V vi vi_even2(vi a, vi b)
-{
-    const vi low = _mm256_set1_epi32(0xffff);
-    return vi_in_order(_mm256_packus_epi32(vi_and(a, low), vi_and(b, low)));
-}
+/* As vi_even1 and vi_even2 (avx_shared.h). */
 V vi vi_even4(vi a, vi b)
 {
     return vi_in_order(

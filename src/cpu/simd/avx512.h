@@ -15,7 +15,7 @@
 
 #include "core/status_int.h"
 
-enum { VF = 16, VD = 8, VBYTES = 64 };
+enum { VF = 16, VD = 8, VBYTES = 64, REGISTERS = 32 };
 
 #define V static TSRI_ALWAYS_INLINE
 
@@ -26,6 +26,15 @@ typedef __m512i vl;
 
 typedef __mmask16 vm;
 typedef __mmask8  vk;
+
+/* Lanes of 16 bytes in reverse order, and bytes within each by `order`; what two vectors were packed to,
+ * back in their order. */
+V vi vi_reverse16(vi x) { return _mm512_shuffle_i32x4(x, x, 0x1b); }
+V vi vi_in_lanes(vi x, __m128i order) { return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(order)); }
+V vi vi_in_order(vi packed)
+{
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
+}
 
 #define MM(op)           _mm512_##op
 #define MM_BITS(op)      _mm512_##op##_si512
@@ -184,41 +193,7 @@ V void vi_transpose_lanes(vi *a, int apart)
 /* Words of 32 bits selected from a (numbers 0 .. VF - 1) and b (from VF on) by `from`. */
 V vi vi_across(vi a, vi b, vi from) { return _mm512_permutex2var_epi32(a, from, b); }
 
-/* Elements of 1, 2, 4, 8 and 16 bytes in reverse order. */
-V vi vi_reverse16(vi x) { return _mm512_shuffle_i32x4(x, x, 0x1b); }
-V vi vi_in_lanes(vi x, __m128i order) { return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(order)); }
-V vi vi_reverse8(vi x)
-{
-    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)));
-}
-V vi vi_reverse4(vi x)
-{
-    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3)));
-}
-V vi vi_reverse2(vi x)
-{
-    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1)));
-}
-V vi vi_reverse1(vi x)
-{
-    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)));
-}
-
-/* Every second element of a and b, from the first on. */
-V vi vi_in_order(vi packed)
-{
-    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
-}
-V vi vi_even1(vi a, vi b)
-{
-    const vi low = _mm512_set1_epi16(0xff);
-    return vi_in_order(_mm512_packus_epi16(vi_and(a, low), vi_and(b, low)));
-}
-V vi vi_even2(vi a, vi b)
-{
-    const vi low = _mm512_set1_epi32(0xffff);
-    return vi_in_order(_mm512_packus_epi32(vi_and(a, low), vi_and(b, low)));
-}
+/* As vi_even1 and vi_even2 (avx_shared.h). */
 V vi vi_even4(vi a, vi b)
 {
     return _mm512_permutex2var_epi32(

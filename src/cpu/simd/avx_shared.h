@@ -1,7 +1,7 @@
-/* avx_shared.h - what avx2.h and avx512.h have in common: functions that are one instruction in both.
+/* avx_shared.h - what avx2.h and avx512.h have in common: functions that are mostly one instruction in both.
  *
  * MM(op) is the intrinsic of the width; MM_BITS(op) that of integer vectors, MM_OF_BITS(type) the cast of
- * such, and MM_ROUND(type) rounds. */
+ * such, and MM_ROUND(type) rounds. vi_reverse16, vi_in_lanes and vi_in_order are there already. */
 #ifndef TSRI_AVX_SHARED_H
 #define TSRI_AVX_SHARED_H
 
@@ -105,6 +105,37 @@ V vi vi_un_low32(vi a, vi b) { return MM(unpacklo_epi32)(a, b); }
 V vi vi_un_high32(vi a, vi b) { return MM(unpackhi_epi32)(a, b); }
 V vi vi_un_low64(vi a, vi b) { return MM(unpacklo_epi64)(a, b); }
 V vi vi_un_high64(vi a, vi b) { return MM(unpackhi_epi64)(a, b); }
+
+/* Elements of 1, 2, 4 and 8 bytes in reverse order. */
+V vi vi_reverse8(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)));
+}
+V vi vi_reverse4(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3)));
+}
+V vi vi_reverse2(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1)));
+}
+V vi vi_reverse1(vi x)
+{
+    return vi_reverse16(vi_in_lanes(x, _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)));
+}
+
+/* Every second element of a and b, of 1 or 2 bytes, from the first on. */
+V vi vi_even1(vi a, vi b)
+{
+    const vi low = MM(set1_epi16)(0xff);
+    return vi_in_order(MM(packus_epi16)(vi_and(a, low), vi_and(b, low)));
+}
+V vi vi_even2(vi a, vi b)
+{
+    const vi low = MM(set1_epi32)(0xffff);
+    return vi_in_order(MM(packus_epi32)(vi_and(a, low), vi_and(b, low)));
+}
+
 V double vd_first_lane(vd x) { return MM(cvtsd_f64)(x); }
 V vd vd_dup_evens(vd x) { return MM(movedup_pd)(x); }
 
