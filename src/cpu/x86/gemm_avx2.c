@@ -78,32 +78,13 @@ V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm256_madd_epi16(x, y)); }
 #define COMPLEX_ROWS_1 4
 #include "cpu/gemm/complex_kernels.inc"
 
-#define ONE(r) ISA(microkernel_##r##x1_f32),
-#define TWO(r) ISA(microkernel_##r##x2_f32),
-static const tsri_gemm_microkernels microkernels_f32[] = {
-    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
-};
-#undef ONE
-#undef TWO
-#define ONE(r) ISA(microkernel_##r##x1_f64),
-#define TWO(r) ISA(microkernel_##r##x2_f64),
-static const tsri_gemm_microkernels microkernels_f64[] = {
-    { VD, 12, { NULL, TO_12(ONE) } }, { 2 * VD, 6, { NULL, TO_6(TWO) } }, { 0 }
-};
-#undef ONE
-#undef TWO
-#define ONE(r) ISA(microkernel_##r##x1_pairs),
-#define TWO(r) ISA(microkernel_##r##x2_pairs),
-static const tsri_gemm_microkernels microkernels_pairs[] = {
-    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
-};
-#undef ONE
-#undef TWO
-#define ONE(r) ISA(microkernel_##r##x1_u32),
-#define TWO(r) ISA(microkernel_##r##x2_u32),
-static const tsri_gemm_microkernels microkernels_u32[] = {
-    { VF, 12, { NULL, TO_12(ONE) } }, { 2 * VF, 6, { NULL, TO_6(TWO) } }, { 0 }
-};
+#define KERNELS_12_6(lanes, suffix) \
+    { { (lanes), 12, { NULL, KERNELS_12(1, suffix) } }, \
+      { 2 * (lanes), 6, { NULL, KERNELS_6(2, suffix) } }, { 0 } }
+static const tsri_gemm_microkernels microkernels_f32[] = KERNELS_12_6(VF, f32);
+static const tsri_gemm_microkernels microkernels_f64[] = KERNELS_12_6(VD, f64);
+static const tsri_gemm_microkernels microkernels_pairs[] = KERNELS_12_6(VF, pairs);
+static const tsri_gemm_microkernels microkernels_u32[] = KERNELS_12_6(VF, u32);
 
 enum { MR = 6, FLOAT_VECTORS = 2, WORD_VECTORS = 2 };
 #define PANEL_F32 ISA(microkernel_6x2_f32)

@@ -192,52 +192,18 @@ V vi madd_pairs(vi x, vi y, vi s) { return vi_add(s, _mm512_madd_epi16(x, y)); }
 /* Tables ----------------------------------------------------------------------------------- */
 
 #define HALF(r) ISA(half_microkernel_##r##x1_f32),
-#define ONE(r) ISA(microkernel_##r##x1_f32),
-#define TWO(r) ISA(microkernel_##r##x2_f32),
-#define THREE(r) ISA(microkernel_##r##x3_f32),
-#define FOUR(r) ISA(microkernel_##r##x4_f32),
 static const tsri_gemm_microkernels microkernels_f32[] = {
-    { VF / 2, 16, { NULL, TO_16(HALF) } }, { VF, 16, { NULL, TO_16(ONE) } },
-    { 2 * VF, 14, { NULL, TO_14(TWO) } },  { 3 * VF, 8, { NULL, TO_8(THREE) } },
-    { 4 * VF, 6, { NULL, TO_6(FOUR) } },   { 0 }
+    { VF / 2, 16, { NULL, TO_16(HALF) } },         { VF, 16, { NULL, KERNELS_16(1, f32) } },
+    { 2 * VF, 14, { NULL, KERNELS_14(2, f32) } },  { 3 * VF, 8, { NULL, KERNELS_8(3, f32) } },
+    { 4 * VF, 6, { NULL, KERNELS_6(4, f32) } },    { 0 }
 };
-#undef ONE
-#undef TWO
-#undef THREE
-#undef FOUR
-#define ONE(r) ISA(microkernel_##r##x1_f64),
-#define TWO(r) ISA(microkernel_##r##x2_f64),
-#define THREE(r) ISA(microkernel_##r##x3_f64),
-#define FOUR(r) ISA(microkernel_##r##x4_f64),
-static const tsri_gemm_microkernels microkernels_f64[] = { { VD, 16, { NULL, TO_16(ONE) } },
-                                                           { 2 * VD, 14, { NULL, TO_14(TWO) } },
-                                                           { 3 * VD, 8, { NULL, TO_8(THREE) } },
-                                                           { 4 * VD, 6, { NULL, TO_6(FOUR) } },
-                                                           { 0 } };
-
-#undef ONE
-#undef TWO
-#undef THREE
-#undef FOUR
-#define ONE(r) ISA(microkernel_##r##x1_pairs),
-#define TWO(r) ISA(microkernel_##r##x2_pairs),
-#define THREE(r) ISA(microkernel_##r##x3_pairs),
-static const tsri_gemm_microkernels microkernels_pairs[] = { { VF, 12, { NULL, TO_12(ONE) } },
-                                                             { 2 * VF, 12, { NULL, TO_12(TWO) } },
-                                                             { 3 * VF, 8, { NULL, TO_8(THREE) } },
-                                                             { 0 } };
-#undef ONE
-#undef TWO
-#undef THREE
-#define ONE(r) ISA(microkernel_##r##x1_u32),
-#define TWO(r) ISA(microkernel_##r##x2_u32),
-#define THREE(r) ISA(microkernel_##r##x3_u32),
-static const tsri_gemm_microkernels microkernels_u32[] = {
-    { VF, 12, { NULL, TO_12(ONE) } },
-    { 2 * VF, 12, { NULL, TO_12(TWO) } },
-    { 3 * VF, 8, { NULL, TO_8(THREE) } },
+static const tsri_gemm_microkernels microkernels_f64[] = {
+    { VD, 16, { NULL, KERNELS_16(1, f64) } },     { 2 * VD, 14, { NULL, KERNELS_14(2, f64) } },
+    { 3 * VD, 8, { NULL, KERNELS_8(3, f64) } },   { 4 * VD, 6, { NULL, KERNELS_6(4, f64) } },
     { 0 }
 };
+static const tsri_gemm_microkernels microkernels_pairs[] = KERNELS_12_12_8(VF, pairs);
+static const tsri_gemm_microkernels microkernels_u32[] = KERNELS_12_12_8(VF, u32);
 
 enum { MR = 14, FLOAT_VECTORS = 4, WORD_VECTORS = 3 };
 #define PANEL_F32 ISA(microkernel_14x2_f32)

@@ -32,15 +32,7 @@ V vf add_products(vf x, vf y, vf s) { return _mm512_dpbf16_ps(s, (__m512bh)x, (_
 #define NAME(x) ISA(x##_bf16)
 #include "cpu/gemm/microkernel_real.inc"
 
-#define ONE(r) ISA(microkernel_##r##x1_bf16),
-#define TWO(r) ISA(microkernel_##r##x2_bf16),
-#define THREE(r) ISA(microkernel_##r##x3_bf16),
-static const tsri_gemm_microkernels microkernels[] = {
-    { VF, 12, { NULL, TO_12(ONE) } },
-    { 2 * VF, 12, { NULL, TO_12(TWO) } },
-    { 3 * VF, 8, { NULL, TO_8(THREE) } },
-    { 0 }
-};
+static const tsri_gemm_microkernels microkernels[] = KERNELS_12_12_8(VF, bf16);
 
 static tsri_gemm_dtype dtypes[TSR_DTYPE_COUNT];
 

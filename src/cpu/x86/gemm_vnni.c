@@ -186,40 +186,9 @@ static void fill(tsri_gemm_dtype *dtypes, tsr_dtype dtype, tsri_gemm_pack_fn pac
     dtypes[dtype].pack = pack;
 }
 
-#define ONE(r) ISA(microkernel_##r##x1_fours),
-#define TWO(r) ISA(microkernel_##r##x2_fours),
-#define THREE(r) ISA(microkernel_##r##x3_fours),
-static const tsri_gemm_microkernels microkernels_fours[] = {
-    { VF, 12, { NULL, TO_12(ONE) } },
-    { 2 * VF, 12, { NULL, TO_12(TWO) } },
-    { 3 * VF, 8, { NULL, TO_8(THREE) } },
-    { 0 }
-};
-#undef ONE
-#undef TWO
-#undef THREE
-#define ONE(r) ISA(microkernel_##r##x1_pairs),
-#define TWO(r) ISA(microkernel_##r##x2_pairs),
-#define THREE(r) ISA(microkernel_##r##x3_pairs),
-static const tsri_gemm_microkernels microkernels_pairs[] = {
-    { VF, 12, { NULL, TO_12(ONE) } },
-    { 2 * VF, 12, { NULL, TO_12(TWO) } },
-    { 3 * VF, 8, { NULL, TO_8(THREE) } },
-    { 0 }
-};
-
-#undef ONE
-#undef TWO
-#undef THREE
-#define ONE(r) ISA(microkernel_##r##x1_halves),
-#define TWO(r) ISA(microkernel_##r##x2_halves),
-#define THREE(r) ISA(microkernel_##r##x3_halves),
-static const tsri_gemm_microkernels microkernels_halves[] = {
-    { VF, 12, { NULL, TO_12(ONE) } },
-    { 2 * VF, 12, { NULL, TO_12(TWO) } },
-    { 3 * VF, 8, { NULL, TO_8(THREE) } },
-    { 0 }
-};
+static const tsri_gemm_microkernels microkernels_fours[] = KERNELS_12_12_8(VF, fours);
+static const tsri_gemm_microkernels microkernels_pairs[] = KERNELS_12_12_8(VF, pairs);
+static const tsri_gemm_microkernels microkernels_halves[] = KERNELS_12_12_8(VF, halves);
 
 void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k);
 void tsri_cpu_gemm_vnni(tsri_cpu_kernels *k)

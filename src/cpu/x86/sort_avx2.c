@@ -88,19 +88,8 @@ V void sort_bitonic_two_32(vi *a, vi *b)
 /* Transposes eight rows of `a` to vectors `apart` from each other. */
 V void transpose_to_32(vi *z, const vi *a, int apart)
 {
-    vi b[8], c[8];
-    UNROLL(4)
-    for (int i = 0; i < 4; i++) {
-        b[2 * i] = vi_un_low32(a[2 * i], a[2 * i + 1]);
-        b[2 * i + 1] = vi_un_high32(a[2 * i], a[2 * i + 1]);
-    }
-    UNROLL(2)
-    for (int i = 0; i < 2; i++)
-        UNROLL(2)
-        for (int k = 0; k < 2; k++) {
-            c[4 * i + 2 * k] = vi_un_low64(b[4 * i + k], b[4 * i + 2 + k]);
-            c[4 * i + 2 * k + 1] = vi_un_high64(b[4 * i + k], b[4 * i + 2 + k]);
-        }
+    vi c[8];
+    transpose_fours_in_lanes(c, a, 8);
     UNROLL(4)
     for (int k = 0; k < 4; k++) {
         z[apart * k] = halves_low(c[k], c[4 + k]);

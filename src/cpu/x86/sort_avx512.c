@@ -70,18 +70,7 @@ V void sort_bitonic_two_32(vi *a, vi *b)
 V void transpose_32(vi a[16])
 {
     vi b[16];
-    UNROLL(8)
-    for (int i = 0; i < 8; i++) {
-        b[2 * i] = _mm512_unpacklo_epi32(a[2 * i], a[2 * i + 1]);
-        b[2 * i + 1] = _mm512_unpackhi_epi32(a[2 * i], a[2 * i + 1]);
-    }
-    UNROLL(4)
-    for (int i = 0; i < 4; i++)
-        UNROLL(2)
-        for (int k = 0; k < 2; k++) {
-            a[4 * i + 2 * k] = _mm512_unpacklo_epi64(b[4 * i + k], b[4 * i + 2 + k]);
-            a[4 * i + 2 * k + 1] = _mm512_unpackhi_epi64(b[4 * i + k], b[4 * i + 2 + k]);
-        }
+    transpose_fours_in_lanes(a, a, 16);
     UNROLL(2)
     for (int i = 0; i < 2; i++)
         UNROLL(4)
@@ -101,19 +90,8 @@ V void transpose_8_32(vi a[8])
 {
     const vi low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 23, 22, 21, 20, 7, 6, 5, 4);
     const vi high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 31, 30, 29, 28, 15, 14, 13, 12);
-    vi b[8], c[8];
-    UNROLL(4)
-    for (int i = 0; i < 4; i++) {
-        b[2 * i] = _mm512_unpacklo_epi32(a[2 * i], a[2 * i + 1]);
-        b[2 * i + 1] = _mm512_unpackhi_epi32(a[2 * i], a[2 * i + 1]);
-    }
-    UNROLL(2)
-    for (int i = 0; i < 2; i++)
-        UNROLL(2)
-        for (int k = 0; k < 2; k++) {
-            c[4 * i + 2 * k] = _mm512_unpacklo_epi64(b[4 * i + k], b[4 * i + 2 + k]);
-            c[4 * i + 2 * k + 1] = _mm512_unpackhi_epi64(b[4 * i + k], b[4 * i + 2 + k]);
-        }
+    vi c[8];
+    transpose_fours_in_lanes(c, a, 8);
     UNROLL(4)
     for (int k = 0; k < 4; k++) {
         a[k] = _mm512_permutex2var_epi32(c[k], low, c[4 + k]);
