@@ -13,16 +13,22 @@
  *
  * These ops check their arguments themselves, because a signature cannot say what they take:
  *
- *     lists of tensors       a list may be longer than a signature (concat, stack, einsum, meshgrid, and the
- *                            steps of training.c, which change their tensors); matmul_quantised has more
- *                            operands than a tsr_op (tsri_check_of_list)
+ *     lists of tensors       a list may be longer than a signature (concat, stack, batch_join, einsum,
+ *                            meshgrid, joint_norm, and the steps of training.c, which change their tensors);
+ *                            matmul_quantised has more operands than a tsr_op (tsri_check_of_list)
  *     results by values      the shape is known when the values were read (unique, nonzero, masked_select,
  *                            bincount), one result follows from another (the edges of a histogram), or it is
  *                            a slice of one (kthvalue): it is computed, and then handed over (op.h, tsri_give
  *                            and tsri_deliver)
- *     no operands            factories and random numbers (create.c, random.c): there is nothing to promote
- *                            or to separate (op.h, tsri_result and tsri_op_make)
- *     copies                 copy, cast, rearrange and clone are what this front itself is made of (move.c)
+ *     no operands            factories, frequencies and random numbers (create.c, fft.c, random.c,
+ *                            permutation of sample.c): there is nothing to promote or to separate (op.h,
+ *                            tsri_result and tsri_op_make)
+ *     copies                 copy, cast, rearrange, clone and fill are what this front itself is made of
+ *                            (move.c, create.c)
+ *     other ops' names       multi_head_attention, adjoint, matrix_transpose, trace, matrix_norm,
+ *                            vector_norm, global_avg_pool and sample check what only they ask for; the ops
+ *                            that they call take the steps above
+ *     answers                equal and allclose give a bool (compare.c)
  *
  * Three calls do not pass through this file, because for a few elements these steps take longer than the
  * kernel: contiguous operands of one dtype and shape (elementwise.c, count_usual), matrices that need no
