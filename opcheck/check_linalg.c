@@ -248,7 +248,8 @@ typedef tsr_status values_and_vectors(tsr_tensor **values, tsr_tensor **vectors,
 typedef tsr_status values_alone(tsr_tensor **values, const tsr_tensor *a);
 
 /* Values into P, vectors into Q; the values alone into R. */
-static void solve(trial *t, tsr_dtype values, tsr_dtype vectors, values_and_vectors *both, values_alone *alone)
+static void solve(trial *t, tsr_dtype values, tsr_dtype vectors, values_and_vectors *both,
+                  values_alone *alone)
 {
     const tsr_tensor *a = t->tensor[A];
     const int64_t n = rows_of(a);

@@ -178,6 +178,6 @@ void list_lookup(check_list *list)
         { "masked_fill", check_masked_fill, NULL, NULL },
     };
     add_rules(list, (check){ .family = "index", .every = 3 }, rules, sizeof rules / sizeof *rules);
-    add_checks(list, (check){ .family = "index", .run = check_index_add, .every = 3, .more = 24 }, "index_add",
-               is_added);
+    add_checks(list, (check){ .family = "index", .run = check_index_add, .every = 3, .more = 24 },
+               "index_add", is_added);
 }
