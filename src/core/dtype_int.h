@@ -15,4 +15,10 @@ static inline bool tsri_dtype_is_valid(tsr_dtype dtype)
 /* Of a valid dtype. */
 static inline int64_t tsri_dtype_size(tsr_dtype dtype) { return tsri_dtype_sizes[dtype]; }
 
+/* What ops that have no kernel of their own compute in: short floats in f32, others as they are. */
+static inline tsr_dtype tsri_computed_dtype(tsr_dtype d)
+{
+    return tsr_dtype_kind(d) == TSR_FLOATING && d != TSR_F64 ? TSR_F32 : d;
+}
+
 #endif

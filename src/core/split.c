@@ -3,6 +3,7 @@
 #include "atomic.h"
 #include "env.h"
 #include "mem.h"
+#include "sizes.h"
 #include "status_int.h"
 
 enum { UNKNOWN, USUAL, FINE };  /* UNKNOWN: not asked yet whether loops are split finely */
@@ -37,21 +38,18 @@ int64_t tsri_grain(double work)
     return grain > 1 ? (int64_t)grain : 1;
 }
 
-static int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* A last unit that is too short for a part belongs to the one before it. */
-static int64_t count_units(int64_t n, int64_t multiple, int64_t least)
+static int64_t count_units(int64_t n, int64_t multiple, int64_t shortest)
 {
     const int64_t whole = n / multiple, rest = n % multiple;
-    return whole + (rest > 0 && (rest >= least || whole == 0));
+    return whole + (rest > 0 && (rest >= shortest || whole == 0));
 }
 
 static void choose_parts(tsri_split *s, int64_t grain, int threads)
 {
-    const int64_t most = (int64_t)threads * TSRI_PARTS_PER_THREAD;
-    const int64_t units = at_least(s->least, grain / s->multiple + (grain % s->multiple > 0));
-    s->parts = threads <= 1 || s->units / 2 < units ? 1 : (int)at_most(s->units / units, most);
+    const int64_t room = (int64_t)threads * TSRI_PARTS_PER_THREAD;
+    const int64_t units = most(s->least, grain / s->multiple + (grain % s->multiple > 0));
+    s->parts = threads <= 1 || s->units / 2 < units ? 1 : (int)least(s->units / units, room);
 }
 
 /* Parts of different lengths, the longest last in every other loop. */
@@ -63,11 +61,11 @@ static void choose_fine_parts(tsri_split *s, int threads)
 
 tsri_split tsri_split_loop(int64_t n, int64_t grain, tsri_needs needs, int threads)
 {
-    const int64_t multiple = at_least(needs.multiple, 1), least = at_least(needs.least, 1);
+    const int64_t multiple = most(needs.multiple, 1), shortest = most(needs.least, 1);
     tsri_split s = { .n = n, .multiple = multiple };
-    s.units = multiple == 1 ? n : count_units(n, multiple, least);
-    s.least = multiple == 1 ? least : (least + multiple - 1) / multiple;
-    if (TSRI_LIKELY(get_split_mode() == USUAL)) choose_parts(&s, at_least(grain, 1), threads);
+    s.units = multiple == 1 ? n : count_units(n, multiple, shortest);
+    s.least = multiple == 1 ? shortest : pieces(shortest, multiple);
+    if (TSRI_LIKELY(get_split_mode() == USUAL)) choose_parts(&s, most(grain, 1), threads);
     else                                        choose_fine_parts(&s, threads);
     return s;
 }
@@ -86,6 +84,6 @@ static int64_t uneven_begin(const tsri_split *s, int64_t i)
 int64_t tsri_split_begin(const tsri_split *s, int i)
 {
     const int64_t rest = s->units % s->parts;
-    const int64_t unit = s->uneven ? uneven_begin(s, i) : s->units / s->parts * i + at_most(i, rest);
+    const int64_t unit = s->uneven ? uneven_begin(s, i) : s->units / s->parts * i + least(i, rest);
     return i == s->parts ? s->n : unit * s->multiple;
 }

@@ -5,6 +5,7 @@
  * or, compressed, in chunks that a tree finds. libhdf5 reads it since 1.8. */
 #include "hdf5_write.h"
 #include "core/alloc.h"
+#include "core/sizes.h"
 #include "core/tensor_int.h"
 #include "hdf5_int.h"
 #include "inflate.h"
@@ -13,8 +14,6 @@
 #include "tessera/view.h"
 
 enum { SUPERBLOCK = 48, HEADER = 512, CHUNK = 1 << 20, FANOUT = 64, ALIGNMENT = 64 };
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Numbers ------------------------------------------------------------------------------- */
 

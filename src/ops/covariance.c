@@ -33,10 +33,8 @@ static tsr_dtype dtype_of(tsr_dtype x)
 /* Short floats are computed in f32. */
 static tsr_status open_covariance(covariance *c, const tsr_tensor *x)
 {
-    const tsr_dtype dtype = dtype_of(x->dtype);
-    const bool is_short = tsr_dtype_kind(dtype) == TSR_FLOATING && dtype != TSR_F64;
     c->x = x;
-    TSRI_TRY(tsri_as_dtype(&c->x, &c->converted, is_short ? TSR_F32 : dtype));
+    TSRI_TRY(tsri_as_dtype(&c->x, &c->converted, tsri_computed_dtype(dtype_of(x->dtype))));
     if (x->ndim == 2) return TSR_OK;
     c->matrix = *c->x;
     tsri_insert_dim(&c->matrix.desc, 0, 1, 0);

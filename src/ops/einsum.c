@@ -361,12 +361,6 @@ static tsr_status multiply_all(work *w)
 
 /* Operands ---------------------------------------------------------------------------- */
 
-/* The dtype of intermediate products: the one that sums have. */
-static tsr_dtype wide_dtype(tsr_dtype dtype)
-{
-    return tsr_dtype_kind(dtype) == TSR_FLOATING && dtype != TSR_F64 ? TSR_F32 : dtype;
-}
-
 /* Is there an intermediate product? */
 static bool takes_steps(const work *w)
 {
@@ -391,7 +385,7 @@ static tsr_status run(work *w, tsr_tensor *out)
 {
     tsr_tensor *wide = NULL;
     w->result.view = *out;
-    w->dtype = takes_steps(w) ? wide_dtype(out->dtype) : out->dtype;
+    w->dtype = takes_steps(w) ? tsri_computed_dtype(out->dtype) : out->dtype;  /* that sums have */
     for (int i = 0; i < w->n; i++) TSRI_TRY(prepare_operand(w, i, out));
     if (w->dtype == out->dtype) return multiply_all(w);
     tsr_desc d;

@@ -209,7 +209,7 @@ static void crop(tsr_tensor *v, const request *r, const tsr_tensor *x)
 /* The dtype that is transformed: c64 and c128, and f32 and f64 where the op takes them. */
 static tsr_dtype computed_dtype(const request *r, tsr_dtype dtype)
 {
-    if (tsr_dtype_kind(dtype) == TSR_FLOATING && dtype != TSR_F64) dtype = TSR_F32;
+    dtype = tsri_computed_dtype(dtype);
     return r->kind == TSR_OP_IRFFT || r->along->count == 0 ? complex_of(dtype) : dtype;
 }
 

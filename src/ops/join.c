@@ -9,7 +9,7 @@
 
 enum {
     SHORT_BYTES = 1024,     /* a run of a tensor in the result, below this */
-    WORTH_BYTES = 64 << 10  /* of a result */
+    WORK = 4                /* of a byte in such a run */
 };
 
 typedef struct joining {
@@ -122,12 +122,12 @@ static bool all_here(const tsr_tensor *out, int n, const tsr_tensor *const *tens
 tsr_status tsri_join_run(tsr_tensor *out, int n, const tsr_tensor *const *tensors, int axis, bool stacked)
 {
     joining j = { .out = out, .n = n, .axis = axis, .tensors = tensors, .stacked = stacked };
-    const int64_t bytes = tsr_numel(out) * tsri_dtype_size(out->dtype);
+    const bool is_worth = tsr_numel(out) * tsri_dtype_size(out->dtype) >= tsri_grain(WORK);
     tsr_status s;
-    if (stacked && axis == out->ndim - 1 && bytes >= WORTH_BYTES && all_here(out, n, tensors) &&
+    if (stacked && axis == out->ndim - 1 && is_worth && all_here(out, n, tensors) &&
         tsri_host->stack_last(&s, out, n, tensors))
         return s;
-    if (n > 1 && out->device == TSR_CPU && bytes >= WORTH_BYTES && run_bytes(&j) < SHORT_BYTES &&
+    if (n > 1 && out->device == TSR_CPU && is_worth && run_bytes(&j) < SHORT_BYTES &&
         tsri_boxes_cut(&j.boxes, out, axis))
         return tsri_parallel_for(j.boxes.count, 1, join_boxes, &j);
     return join_singly(&j);

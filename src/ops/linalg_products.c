@@ -63,11 +63,10 @@ static tsr_status run_cross(const tsr_op *op)
 {
     tsr_tensor *out = op->out[0], *temporary[2] = { NULL }, v[2];
     const int given = *(const int *)op->params, axis = given < 0 ? given + out->ndim : given;
-    const bool is_short = tsr_dtype_kind(out->dtype) == TSR_FLOATING && out->dtype != TSR_F64;
     tsr_status s = TSR_OK;
     for (int i = 0; i < 2 && s == TSR_OK; i++) {
         const tsr_tensor *t = op->in[i];
-        s = tsri_as_dtype(&t, &temporary[i], is_short ? TSR_F32 : out->dtype);
+        s = tsri_as_dtype(&t, &temporary[i], tsri_computed_dtype(out->dtype));
         v[i] = *t;
         if (s == TSR_OK) s = tsri_desc_expand(&v[i].desc, &t->desc, out->ndim, out->shape);
     }

@@ -7,7 +7,7 @@
 #include "tessera/ops/index.h"
 
 enum {
-    PART = 1 << 17,   /* elements from which a mask is cut */
+    WORK = 2,         /* of an element: its byte of the mask is counted, and then looked at */
     MOST_PARTS = 256
 };
 
@@ -62,7 +62,7 @@ static tsr_status count_parts(void *context, int64_t begin, int64_t end)
 static tsr_status count_true(selection *s, int64_t *n)
 {
     s->n = tsr_desc_numel(s->desc);
-    s->parts = tsri_worth_sharing(s->n, PART) ? TSRI_PARTS_PER_THREAD * tsri_threads_here() : 1;
+    s->parts = tsri_worth_sharing(s->n, tsri_grain(WORK)) ? TSRI_PARTS_PER_THREAD * tsri_threads_here() : 1;
     if (s->parts > MOST_PARTS) s->parts = MOST_PARTS;
     s->count[0] = 0;
     TSRI_TRY(tsri_parallel_for(s->parts, 1, count_parts, s));

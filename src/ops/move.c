@@ -1,6 +1,7 @@
 /* move.c - fill, copy, convert, join. */
 #include "backend/device_run.h"
 #include "join.h"
+#include "operands.h"
 #include "backend/transfer.h"
 #include "core/device_int.h"
 #include "core/mem.h"
@@ -35,12 +36,12 @@ static bool is_same_memory(const tsr_tensor *a, const tsr_tensor *b)
            tsr_desc_same(&a->desc, &seen_as);
 }
 
-/* Through a temporary copy of src, for a destination that partly overlaps it. */
-static tsr_status copy_through(tsr_tensor *dst, const tsr_tensor *src)
+/* Through a temporary copy of src if the destination partly overlaps it. */
+static tsr_status copy_apart(tsr_tensor *dst, const tsr_tensor *src)
 {
     tsr_tensor *temporary = NULL;
-    TSRI_TRY(tsr_clone(&temporary, src));
-    const tsr_status s = tsri_copy_run(dst, temporary);
+    TSRI_TRY(tsri_separate(&src, &temporary, dst, TSRI_ORIGIN_GIVEN));
+    const tsr_status s = tsri_copy_run(dst, src);
     tsr_release(&temporary);
     return s;
 }
@@ -62,8 +63,7 @@ tsr_status tsr_copy(tsr_tensor *dst, const tsr_tensor *src)
     TSRI_TRY(tsri_check_writable("copy", "dst", dst));
     if (!dst->data) return copy_to_described(dst, src);
     if (is_same_memory(dst, src)) return dst->dtype == src->dtype ? TSR_OK : tsri_copy_run(dst, src);
-    if (tsri_overlap(dst->data, &dst->desc, src->data, &src->desc)) return copy_through(dst, src);
-    return tsri_copy_run(dst, src);
+    return copy_apart(dst, src);
 }
 
 tsr_status tsr_copy_async(tsr_tensor *dst, const tsr_tensor *src)
