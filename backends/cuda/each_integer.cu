@@ -4,6 +4,7 @@
  * the sign is done for both kinds by the kernels of the unsigned one. */
 #include <type_traits>
 
+#include "compare.cuh"
 #include "convert.cuh"
 #include "each.cuh"
 
@@ -72,16 +73,6 @@ template <class S> TSRC_FN S op_shift_right(S x, S y)
 template <class S> TSRC_FN bool op_yes(S) { return true; }
 template <class S> TSRC_FN bool op_no(S)  { return false; }
 template <class S> TSRC_FN bool op_signbit(S x)     { return negative(x); }
-template <class S> TSRC_FN bool op_logical_not(S x) { return x == 0; }
-template <class S> TSRC_FN bool op_eq(S x, S y) { return x == y; }
-template <class S> TSRC_FN bool op_ne(S x, S y) { return x != y; }
-template <class S> TSRC_FN bool op_lt(S x, S y) { return x < y; }
-template <class S> TSRC_FN bool op_le(S x, S y) { return x <= y; }
-template <class S> TSRC_FN bool op_gt(S x, S y) { return x > y; }
-template <class S> TSRC_FN bool op_ge(S x, S y) { return x >= y; }
-template <class S> TSRC_FN bool op_logical_and(S x, S y) { return x != 0 && y != 0; }
-template <class S> TSRC_FN bool op_logical_or(S x, S y)  { return x != 0 || y != 0; }
-template <class S> TSRC_FN bool op_logical_xor(S x, S y) { return (x != 0) != (y != 0); }
 
 TSRC_OP1(neg) TSRC_OP1(abs) TSRC_OP1(sign) TSRC_OP1(square) TSRC_OP1(same) TSRC_OP1(imag) TSRC_OP1(relu)
 TSRC_OP1(bitwise_not) TSRC_OP1(yes) TSRC_OP1(no) TSRC_OP1(signbit) TSRC_OP1(logical_not) TSRC_OP2(add)

@@ -6,7 +6,7 @@
 #ifndef TSRC_MATH_REAL_CUH
 #define TSRC_MATH_REAL_CUH
 
-#include "numbers.cuh"
+#include "compare.cuh"
 
 namespace tsrc {
 
@@ -102,16 +102,6 @@ template <class T> TSRC_FN bool op_isfinite(T x)    { return x - x == 0; }
 template <class T> TSRC_FN bool op_isinf(T x)       { return x == x && x - x != 0; }
 template <class T> TSRC_FN bool op_isnan(T x)       { return x != x; }
 template <class T> TSRC_FN bool op_signbit(T x)     { return signbit(x) != 0; }
-template <class T> TSRC_FN bool op_logical_not(T x) { return x == 0; }
-template <class T> TSRC_FN bool op_eq(T x, T y) { return x == y; }
-template <class T> TSRC_FN bool op_ne(T x, T y) { return x != y; }
-template <class T> TSRC_FN bool op_lt(T x, T y) { return x < y; }
-template <class T> TSRC_FN bool op_le(T x, T y) { return x <= y; }
-template <class T> TSRC_FN bool op_gt(T x, T y) { return x > y; }
-template <class T> TSRC_FN bool op_ge(T x, T y) { return x >= y; }
-template <class T> TSRC_FN bool op_logical_and(T x, T y) { return x != 0 && y != 0; }
-template <class T> TSRC_FN bool op_logical_or(T x, T y)  { return x != 0 || y != 0; }
-template <class T> TSRC_FN bool op_logical_xor(T x, T y) { return (x != 0) != (y != 0); }
 
 /* Gates ------------------------------------------------------------------------------------------ */
 
