@@ -156,8 +156,8 @@ static const char odd_numbers[] =
     "indexing.short_row=64,indexing.rows_ahead=0,indexing.alternated=0,copies.repeated=1024,"
     "copies.long_run=64,copies.long_tile=0,copies.padded=0,copies.staged_run=64,copies.staged_cast=64,"
     "copies.staged_column=4096,copy_rows=0,copy_alternated=32768,products.few_bytes=0,products.few_panel=64,"
-    "lanes.row_tile=1024,lanes.fft_packed=0,lanes.fft_strided=0,lanes.attention_step=0,lanes.sort_shared=1024,"
-    "system.spin_ns=0";
+    "lanes.row_tile=1024,lanes.fft_packed=0,lanes.fft_strided=0,lanes.attention_step=0,"
+    "lanes.sort_shared=1024,system.spin_ns=0";
 
 static void test_listed_ops_have_the_same_bits_on_every_family_of_processors(void)
 {
