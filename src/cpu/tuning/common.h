@@ -7,10 +7,10 @@
     {                                                                                               \
         .small_work = 1 << 22, .small_m = 64, .large_m = 512, .small_n = 192, .skinny_rows = 64,    \
         .short_k = 64, .cached_bytes = 256 << 10, .chunk = 2048, .cached_rows = 512,                \
-        .skinny_bytes = 1 << 20, .skinny_packed = 4 << 20, .skinny_panel = 16 << 10, .chunk_threads = 4,       \
-        .chunk_blocks = 4, .tile_rows = 256, .region_m = 512, .region_n = 512, .pack_cost = 24,     \
-        .read_cost = 6, .region_cost = 1 << 15, .stream_ahead = 2048, .stream_bytes = 1024,         \
-        .vector_ahead = 128                                                                         \
+        .skinny_bytes = 1 << 20, .skinny_packed = 4 << 20, .skinny_panel = 16 << 10,                \
+        .chunk_threads = 4, .chunk_blocks = 4, .tile_rows = 256, .region_m = 512, .region_n = 512,  \
+        .pack_cost = 24, .read_cost = 6, .region_cost = 1 << 15, .stream_ahead = 2048,              \
+        .stream_bytes = 1024, .vector_ahead = 128                                                   \
     }
 
 #define TSRI_COMMON_CONV                                                                            \
