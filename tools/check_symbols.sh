@@ -4,9 +4,10 @@
 #   - everything libtessera.so exports starts with tsr_
 #   - every function declared TSR_API in include/ is exported
 #   - everything global in libtessera.a starts with tsr_ or tsri_
-#   - a kernel, which is compiled for several instruction sets, carries its set: a name with a dtype (sum_f32_avx2)
-#     stands in one object only, and every name in objects of src/cpu/x86 has the set in it. Words of vectors and of
-#     complex numbers (vf_.., vd_.., complex_..) are no kernels. add_parts is one function that two objects include.
+#   - a kernel, which is compiled for several instruction sets, carries its set: a name with a dtype
+#     (sum_f32_avx2) stands in one object only, and every name in objects of src/cpu/x86 has the set in it.
+#     Words of vectors and of complex numbers (vf_.., vd_.., complex_..) are no kernels. add_parts is one
+#     function that two objects include.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -47,8 +48,12 @@ functions=$(nm -A "$build/lib/libtessera.a" | awk 'toupper($(NF - 1)) == "T" {
         print name, object
     }' | sort -u)
 complain "kernels with one name" "$(awk '
-    $1 ~ /_(f|bf|i|u|c|q|s)[0-9]+(_|$)/ && $1 !~ /^(v[fdilmk]|tsri?|add_parts)_/ { objects[$1] = objects[$1] " " $2; count[$1]++ }
-    END { for (name in count) if (count[name] > 1) print name " (" objects[name] " )" }' <<<"$functions" | sort)"
+    $1 ~ /_(f|bf|i|u|c|q|s)[0-9]+(_|$)/ && $1 !~ /^(v[fdilmk]|tsri?|add_parts)_/ {
+        objects[$1] = objects[$1] " " $2
+        count[$1]++
+    }
+    END { for (name in count) if (count[name] > 1) print name " (" objects[name] " )" }
+    ' <<<"$functions" | sort)"
 # Objects of src/cpu/x86 are named after their file: gemm_avx2.c.o is of avx2.
 complain "without its instruction set" "$(awk '
     match($2, /_(avx2|avx512|amx|vnni|bf16)\.c\.o$/) && $1 !~ /^(v[fdilmk]|tsri|complex)_/ {
