@@ -12,6 +12,7 @@
 #include "convert/plan.h"
 #include "disk.h"
 #include "json.h"
+#include "room.h"
 #include "text.h"
 
 static const char name_of_command[] = "convert";
@@ -110,8 +111,10 @@ static void print_result(const plan *p)
         json_integer(&j, "files", p->files);
         json_close(&j, '}');
     } else if (!p->r->quiet) {
-        printf("%s: %" PRId64 " tensor%s, %s, %s", p->out, p->count, plural(p->count),
-               p->format->name, bytes_text(text, p->bytes));
+        char *out = printable_copy(p->out);
+        printf("%s: %" PRId64 " tensor%s, %s, %s", out, p->count, plural(p->count), p->format->name,
+               bytes_text(text, p->bytes));
+        free(out);
         if (p->r->shard) printf(", in %" PRId64 " shard%s", p->files - 1, plural(p->files - 1));
         putchar('\n');
     }

@@ -210,9 +210,10 @@ static void print_file(source *s, int index, const by_file *g, const request *r,
 {
     const source_file *file = &s->file[index];
     const colours c = colours_of(stdout);
-    char text[32];
-    printf("%s%s%s: %s, %" PRId64 " tensor%s, %s\n", c.bold, file->path, c.off, file->format, file->count,
+    char text[32], *path = printable_copy(file->path);
+    printf("%s%s%s: %s, %" PRId64 " tensor%s, %s\n", c.bold, path, c.off, file->format, file->count,
            plural(file->count), bytes_text(text, (double)file->bytes));
+    free(path);
     if (r->brief) return;
     const tsr_file *f = source_file_at(s, index);
     if (f) print_metadata(f, width);

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "room.h"
@@ -142,5 +143,7 @@ int compare_naturally(const char *a, const char *b)
 void print_heading(const char *word, bool first)
 {
     const colours c = colours_of(stdout);
-    printf("%s%s%s%s\n", first ? "" : "\n", c.bold, word, c.off);
+    char *text = printable_copy(word);
+    printf("%s%s%s%s\n", first ? "" : "\n", c.bold, text, c.off);
+    free(text);
 }

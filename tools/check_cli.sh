@@ -322,6 +322,14 @@ for name in info show stats "diff $f/x.npy" "plot --kind hist"; do
     try $name "$f/loud.npz"
     ! grep -q $'\033' "$work/out" "$work/err"; report "${name%% *}: names do not speak to the terminal" $?
 done
+cp "$f/x.npy" "$f/a"$'\033[31m'$'\n'"b.npy"
+for name in info "info --names" "show $f/x.npy" "stats $f/x.npy" "diff $f/wave.npy" "plot --kind hist" "convert --force"; do
+    # shellcheck disable=SC2086 # words
+    try $name "$f/a"$'\033[31m'$'\n'"b.npy" $([ "${name%% *}" != convert ] || echo "$work/silent.npy")
+    ! grep -q $'\033' "$work/out" "$work/err"; report "${name%% *}: names of files do not speak to the terminal" $?
+done
+try convert "$f/x.npy" "$f/c"$'\033[31m'".npy"; wants "a name of a result that speaks" 0 '^.*/c\?\[31m\.npy: 1 tensor'
+rm "$f/a"$'\033[31m'$'\n'"b.npy" "$f/c"$'\033[31m'".npy"
 try show "$f/loud.npz:a"$'\033[31m'b"[0, 0]"; wants "but they are found" 0 '^\[0 1 2 3\]$'
 try show "$f/x.bin[1, -1]" --dtype i64 --shape=2,-1,4; wants "raw bytes" 0 '^\[20 21 22 23\]$'
 try show "$f/x.bin" --dtype i65 --shape 24; wants "a dtype that is none" 2 '' "no dtype is called 'i65'"
