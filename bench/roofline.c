@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     canvas *c = roofline_picture(lines);
     fclose(lines);
     for (int i = 2; i < argc; i++)
-        if (canvas_save(c, argv[i]) != TSR_OK) {
+        if (canvas_save(c, argv[i], NULL) != TSR_OK) {
             fprintf(stderr, "bench-roofline: %s: %s\n", argv[i], c ? tsr_last_error() : "no memory");
             status = 1;
         }

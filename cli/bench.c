@@ -22,7 +22,7 @@ static int draw(const char *path, FILE *lines)
 {
     rewind(lines);
     canvas *c = roofline_picture(lines);
-    const tsr_status s = canvas_save(c, path);
+    const tsr_status s = canvas_save(c, path, NULL);
     if (s != TSR_OK) complain(name_of_command, "%s: %s", path, c ? tsr_last_error() : "no memory");
     canvas_free(c);
     return s == TSR_OK ? EXIT_YES : EXIT_NO;

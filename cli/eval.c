@@ -7,6 +7,7 @@
 
 #include "disk.h"
 #include "eval/machine.h"
+#include "format.h"
 #include "json.h"
 #include "json_tensor.h"
 #include "names.h"
@@ -19,7 +20,8 @@ static const char name_of_command[] = "eval";
 
 typedef struct request {
     bool        json, force, full, functions;
-    const char *out, *precision;
+    const char *out, *to, *precision;
+    const tsr_format_info *format;  /* of the result; NULL: it is printed */
     reading     how;
 } request;
 
@@ -127,24 +129,34 @@ static bool lookup(void *context, tsr_tensor **out, const char *name, fault *f, 
 
 /* Results ------------------------------------------------------------------------------ */
 
-/* To standard output, which has no name that says a format. */
-static tsr_status write_npy_out(const tsr_tensor *t)
+static bool is_stream(const request *r) { return !strcmp(r->out, "-"); }
+
+/* Asked before anything is worked out. Standard output is npy unless --to says otherwise. */
+static int check_result(request *r)
 {
-    tsr_writer *w = NULL;
-    tsr_status s = tsr_writer_create(&w, "/dev/stdout", &(tsr_writer_opts){ .format = "npy" });
-    if (s == TSR_OK) s = tsr_writer_add(w, NULL, t, NULL);
-    if (s == TSR_OK) return tsr_writer_finish(&w);
-    tsr_writer_cancel(&w);
-    return s;
+    if (!r->out) return r->to ? complain_usage(name_of_command, "--to goes with -o FILE") : EXIT_YES;
+    if (is_stream(r) && !r->to) r->to = "npy";
+    r->format = format_to_write(name_of_command, r->out, r->to);
+    if (!r->format) return EXIT_USAGE;
+    return is_stream(r) || may_write_to(name_of_command, r->out, r->force) ? EXIT_YES : EXIT_NO;
+}
+
+static tsr_status write_result(tsr_writer **w, const request *r, const tsr_tensor *t)
+{
+    const char *name = r->format->many ? "tensor" : NULL;
+    tsr_status s = tsr_writer_create(w, is_stream(r) ? "/dev/stdout" : r->out,
+                                     &(tsr_writer_opts){ .format = r->format->name });
+    if (s == TSR_OK) s = tsr_writer_declare(*w, name, &t->desc, NULL);
+    if (s == TSR_OK) s = tsr_writer_add(*w, name, t, NULL);
+    return s == TSR_OK ? tsr_writer_finish(w) : s;
 }
 
 static int save(const request *r, const tsr_tensor *t)
 {
-    const bool is_stream = !strcmp(r->out, "-");
-    if (!is_stream && !may_write_to(name_of_command, r->out, r->force)) return EXIT_NO;
-    if ((is_stream ? write_npy_out(t) : tsr_file_save(r->out, t)) != TSR_OK)
-        return complain(name_of_command, "%s", tsr_last_error());
-    return EXIT_YES;
+    tsr_writer *w = NULL;
+    const tsr_status s = write_result(&w, r, t);
+    tsr_writer_cancel(&w);
+    return s == TSR_OK ? EXIT_YES : complain(name_of_command, "%s", tsr_last_error());
 }
 
 static int print_tensor(const request *r, const tsr_tensor *t, bool number)
@@ -224,7 +236,7 @@ static void print_name(void *context, const char *name)
 
 static bool takes_value(const char *word)
 {
-    static const char *const words[] = { "-o",      "--out",   "--precision", "--format",
+    static const char *const words[] = { "-o",      "--out",   "--to",    "--precision", "--format",
                                          "--dtype", "--shape", "--offset",    "--header",
                                          "--separator", "--columns" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -260,6 +272,7 @@ static int run_eval(int argc, char **argv)
     const option options[] = {
         { "-o",          "FILE", NULL,         &r.out },
         { "--out",       "FILE", NULL,         &r.out },
+        { "--to",        "FORMAT", NULL,       &r.to },
         { "--force",     NULL,   &r.force,     NULL },
         { "--full",      NULL,   &r.full,      NULL },
         { "--precision", "N",    NULL,         &r.precision },
@@ -278,7 +291,9 @@ static int run_eval(int argc, char **argv)
     char **words = argv + 1;
     if (!expression && count > 0) expression = *words++, count--;
     if (!expression) return complain_usage(name_of_command, "which expression?");
-    int code = EXIT_USAGE;
+    int code = check_result(&r);
+    if (code != EXIT_YES) return code;
+    code = EXIT_USAGE;
     if (read_variables(&v, count, words)) code = work_out(&r, expression, &v);
     free_variables(&v);
     return code;
@@ -299,6 +314,7 @@ const command eval_command = {
             "\n"
             "  -o FILE           write the result; the end of the name says the format, and -\n"
             "                    is standard output, as npy. --out is the same\n"
+            "  --to FORMAT       another format: npy, csv, safetensors, ...\n"
             "  --force           write over what is there\n"
             "  --full            print every element\n"
             "  --precision N     digits after the point, at most; 8 by default\n"

@@ -18,12 +18,14 @@ enum { CELLS_MOST = 720, PIXELS_OF_SVG = 960, POINTS_MOST = 1200 };
 
 static const char *const kind_names[] = { "auto", "heat", "image", "hist", "line", "grid" };
 
+static bool is_stream(const request *r) { return r->out && !strcmp(r->out, "-"); }
+
 /* Drawing one kind ------------------------------------------------------------------------- */
 
 static int save(const plot *p, canvas *c)
 {
     tsr_clear_error(); /* what is there afterwards is about the picture */
-    const tsr_status s = c ? canvas_save(c, p->r->out) : TSR_ENOMEM;
+    const tsr_status s = c ? canvas_save(c, is_stream(p->r) ? "/dev/stdout" : p->r->out, p->r->to) : TSR_ENOMEM;
     const char *system = strerror(errno);
     canvas_free(c);
     if (s == TSR_OK) return EXIT_YES;
@@ -57,18 +59,12 @@ static int plot_matrices(plot *p)
     return code;
 }
 
-static bool is_svg(const char *path)
-{
-    const size_t n = strlen(path);
-    return n > 4 && !strcmp(path + n - 4, ".svg");
-}
-
 static int plot_image(plot *p)
 {
     image m;
     int code = EXIT_INPUT;
     const bool file = p->r->out != NULL;
-    const int most = file && is_svg(p->r->out) ? PIXELS_OF_SVG : 2 * CELLS_MOST;
+    const int most = file && !strcmp(p->r->to, "svg") ? PIXELS_OF_SVG : 2 * CELLS_MOST;
     if (gather_image(p, &m, file ? most : 2 * (terminal_height() - 2), file ? most : terminal_width())) {
         code = EXIT_YES;
         if (file) code = save(p, draw_image(p, &m));
@@ -220,15 +216,38 @@ static void print_json(const plot *p)
 
 /* The command ---------------------------------------------------------------------------- */
 
-static bool may_write(const request *r)
+/* Pictures, and pixels as a tensor. */
+static bool is_picture(const char *format)
 {
-    return !r->out || may_write_to(name_of_command, r->out, r->force);
+    static const char *const formats[] = { "svg", "png", "jpeg", "pnm", "npy" };
+    for (size_t i = 0; format && i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(format, formats[i])) return true;
+    return false;
+}
+
+/* An exit code; r->to is the format then. */
+static int check_result(request *r)
+{
+    if (!r->out) return r->to ? complain_usage(name_of_command, "--to goes with -o PICTURE") : EXIT_YES;
+    if (is_stream(r) && (!r->to || r->json))
+        return complain_usage(name_of_command, r->json ? "standard output takes the picture or JSON, not both"
+                                               : "standard output has no name that says a format: use --to svg");
+    const char *format = r->to ? r->to : canvas_format(r->out);
+    if (!is_picture(format))
+        return complain_usage(name_of_command, "%s%s is no picture that is written: svg png jpeg pnm npy are",
+                              r->to ? "--to " : "", r->to ? r->to : r->out);
+    r->to = format;
+    return is_stream(r) || may_write_to(name_of_command, r->out, r->force) ? EXIT_YES : EXIT_NO;
 }
 
 static bool read_request(request *r)
 {
     if (r->low_text && !read_number(&r->low, name_of_command, "--min", r->low_text)) return false;
     if (r->high_text && !read_number(&r->high, name_of_command, "--max", r->high_text)) return false;
+    if (r->low_text && r->high_text && r->low >= r->high) {
+        complain_usage(name_of_command, "--min %s is not below --max %s", r->low_text, r->high_text);
+        return false;
+    }
     for (int i = 0; r->kind_text && i <= GRID; i++)
         if (!strcmp(r->kind_text, kind_names[i])) r->kind = (kind)i;
     if (r->kind_text && r->kind == AUTO && strcmp(r->kind_text, "auto")) {
@@ -245,6 +264,7 @@ static int run_plot(int argc, char **argv)
     const option options[] = {
         { "-o",      "FILE",   NULL,     &r.out },
         { "--out",   "FILE",   NULL,     &r.out },
+        { "--to",    "FORMAT", NULL,     &r.to },
         { "--kind",  "KIND",   NULL,     &r.kind_text },
         { "--min",   "NUMBER", NULL,     &r.low_text },
         { "--max",   "NUMBER", NULL,     &r.high_text },
@@ -261,9 +281,10 @@ static int run_plot(int argc, char **argv)
         return complain_usage(name_of_command, "which tensor? FILE, FILE:NAME or FILE:NAME[SLICE]");
     if (count > 1) return complain_usage(name_of_command, "one tensor is drawn, not %d", count);
     if (!read_request(&r)) return EXIT_USAGE;
-    if (!may_write(&r)) return EXIT_NO;
+    int code = check_result(&r);
+    if (code != EXIT_YES) return code;
     source s;
-    int code = source_open(&s, name_of_command, argv[1], &r.how);
+    code = source_open(&s, name_of_command, argv[1], &r.how);
     if (code == EXIT_YES && s.count != 1) {
         complain(name_of_command,
                  "%s has %" PRId64 " tensors; choose one as in FILE:NAME ('tsr info' lists them)", argv[1],
@@ -291,7 +312,9 @@ const command plot_command = {
             "Large tensors are drawn by the means of their parts. Without -o the picture is\n"
             "made of characters, in colour on a terminal.\n"
             "\n"
-            "  -o PICTURE        write it: .svg, .png, .ppm or .npy (pixels). --out is the same\n"
+            "  -o PICTURE        write it: .svg, .png, .jpg, .ppm or .npy (pixels), or - for\n"
+            "                    standard output. --out is the same\n"
+            "  --to FORMAT       where its name does not tell: svg, png, jpeg, pnm, npy\n"
             "  --kind KIND       auto, heat, image, hist, line or grid; two dims as lines are\n"
             "                    up to 8 curves, one a row\n"
             "  --min A, --max B  the range of colours, or of the axis of a line\n"

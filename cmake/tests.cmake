@@ -69,7 +69,7 @@ target_include_directories(fuzz-fuzz_eval PRIVATE ${PROJECT_SOURCE_DIR})
 set_target_properties(fuzz-fuzz_eval PROPERTIES ENABLE_EXPORTS ON)
 
 # The commands that read and write files.
-set(file_commands convert info stats command disk filename histogram json json_tensor listing names numbers rename
+set(file_commands convert info stats command disk filename format histogram json json_tensor listing names numbers rename
     room source subscript summary sums table terminal text ticker tree)
 list(TRANSFORM file_commands PREPEND cli/)
 list(TRANSFORM file_commands APPEND .c)

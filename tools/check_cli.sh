@@ -309,6 +309,11 @@ try show "$f/m.safetensors:wav";  wants "a name that is none" 3 '' "has no tenso
 try show "$f/m.safetensors:x[0, 0, 0]"; wants "one element of one tensor" 0 '^0$'
 try show "$f/m.safetensors[0]";   wants "a slice of several tensors" 2 '' 'several tensors'
 try show "$f:nan[:3]";            wants "a tensor of a directory" 3 '^\[0\.  0\.5 1\. \]$' 'bad.npy'
+try show "$f/m.npz" --select 'w*'; wants "show of those that match" 0 '^wave: f32'
+! grep -q '^x: ' "$work/out";      report "and of no others" $?
+try show "$f/m.npz" --sort size;  wants "show in an order" 0
+[ "$(grep -oE '^(wave|x):' "$work/out" | head -n 1)" = wave: ]; report "the largest first" $?
+try show "$f/m.npz" --select none; wants "show of nothing that matches" 1 '' 'no name matches'
 try show "$f/wave.npy" --full --precision 2; wants "show in full" 0 '9.99e-01'
 [ "$(wc -l <"$work/out")" -gt 300 ]; report "show --full shows all" $?
 "$tsr" convert "$f/x.npy" "$f/odd.npz" --rename '^x$=w[0]:a' --quiet
@@ -609,6 +614,12 @@ try eval 'x' x;                   wants "a variable without a file" 2 '' 'a=FILE
 try eval;                         wants "no expression" 2 '' 'which expression'
 try eval '-x[0, 0]' "x=$f/x.npy"; wants "an expression that begins with -" 0 '^\[ 0 -1 -2 -3\]$'
 try eval '1' -o "$f/x.npy";       wants "eval over a file" 1 '' 'is there already'
+rm -f "$f/new.npy"
+try eval '1' -o "$f/new.foo";     wants "eval to no format" 2 '' 'does not say which format to write'
+try eval 'x' "x=$f/none.npy" -o "$f/x.npy"; wants "eval over a file, before anything is read" 1 '' 'is there already'
+try eval 'x[1, :2]' "x=$f/x.npy" -o - --to csv; wants "eval to standard output as csv" 0 '^16,17,18,19$'
+try eval 'x[1, :2]' "x=$f/x.npy" -o "$f/new.foo" --to npy; wants "eval to a name that tells nothing" 0
+try eval 1 --to csv;              wants "eval in a format, to nowhere" 2 '' '--to goes with -o'
 try eval --functions;             wants "eval --functions" 0 '^softmax\(x, axis=-1\)$'
 missing=$(comm -23 <("$tsr" ops --json --family elementwise | grep -B 4 '"params": null' |
     sed -n 's/.*"name": "\(.*\)",/\1/p' | sort -u) \
@@ -663,6 +674,12 @@ try plot "$f/x.npy" --kind pie;           wants "a kind that is none" 2 '' '--ki
 try plot "$f/m.npz";                      wants "plot of several" 3 '' 'choose one'
 try plot "$f/wave.npy" -o "$work/w.svg";  wants "plot to SVG" 0
 try plot "$f/wave.npy" -o "$work/w.svg";  wants "plot over a file" 1 '' 'is there already'
+try plot "$f/wave.npy" -o "$work/W.SVG";  wants "plot to a name in capitals" 0
+cmp -s "$work/w.svg" "$work/W.SVG";       report "which is an SVG too" $?
+try plot "$f/wave.npy" -o - --to svg;     wants "plot to standard output" 0 '^<svg '
+try plot "$f/wave.npy" -o -;              wants "plot to standard output, as what?" 2 '' 'use --to svg'
+try plot "$f/none" -o "$work/w.gif";      wants "plot as no picture" 2 '' 'w\.gif is no picture that is written: svg png jpeg pnm npy are'
+try plot "$f/wave.npy" --min 3 --max 1;   wants "a range that is none" 2 '' '--min 3 is not below --max 1'
 try plot "$f/wave.npy" -o "$work/w.png";  wants "plot to PNG" 0
 if command -v rsvg-convert >/dev/null; then
     rsvg-convert "$work/w.svg" -o "$work/r.png" 2>"$work/err"; report "the SVG is drawn by others" $?

@@ -8,15 +8,15 @@ _tsr_options() {
     local reading="--format --dtype --shape --offset --columns --separator --header" listing="--select --sort"
     case $1 in
         info)     echo "--all --table --tree --names --brief --json $listing $reading --help" ;;
-        show)     echo "--full --precision --edge --json $reading --help" ;;
+        show)     echo "--full --precision --edge --json $listing $reading --help" ;;
         view)     echo "$listing $reading --help" ;;
         stats)    echo "--quantiles --bins --exact --json $listing $reading --help" ;;
         diff)     echo "--rtol --atol --ulp --nan-differs --any-dtype --verbose --quiet --json $listing $reading" \
                        "--help" ;;
         convert)  echo "--from --to --dtype --select --sort --rename --prefix --transpose --shard --encoding --compress" \
                        "--force --from-dtype --shape --offset --columns --separator --header --quality --quiet --json --help" ;;
-        plot)     echo "-o --out --kind --min --max --bins --title --force --json $reading --help" ;;
-        eval)     echo "-o --out --force --full --precision --functions --json $reading --help" ;;
+        plot)     echo "-o --out --to --kind --min --max --bins --title --force --json $reading --help" ;;
+        eval)     echo "-o --out --to --force --full --precision --functions --json $reading --help" ;;
         bench)    echo "--all --threads --seconds --picture --json --list --tune --help" ;;
         devices)  echo "--json --help" ;;
         ops)      echo "--family --json --markdown --names --families --help" ;;

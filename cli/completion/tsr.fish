@@ -92,11 +92,11 @@ complete -c tsr -n '__fish_seen_subcommand_from diff' -l any-dtype -d 'dtypes ma
 complete -c tsr -n '__fish_seen_subcommand_from diff' -l verbose -d 'tell of what is the same'
 complete -c tsr -n '__fish_seen_subcommand_from diff convert' -l quiet -d 'say nothing'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l from -x -a 'npy npz pt safetensors onnx gguf hdf5 png jpeg pnm csv tsv raw' -d 'what the input is'
-complete -c tsr -n '__fish_seen_subcommand_from convert' -l to -x -a 'npy npz safetensors gguf hdf5 png jpeg pnm csv tsv raw' -d 'what the output is to be'
+complete -c tsr -n '__fish_seen_subcommand_from convert eval' -l to -x -a 'npy npz safetensors gguf hdf5 png jpeg pnm csv tsv raw' -d 'what the output is to be'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l quality -x -d 'of jpeg: 1 to 100'
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l from-dtype -x -d 'of a raw input'
-complete -c tsr -n '__fish_seen_subcommand_from info view stats diff convert' -l select -x -a '(__tsr_names)' -d 'only names that match'
-complete -c tsr -n '__fish_seen_subcommand_from info view stats diff convert' -l sort -x \
+complete -c tsr -n '__fish_seen_subcommand_from info show view stats diff convert' -l select -x -a '(__tsr_names)' -d 'only names that match'
+complete -c tsr -n '__fish_seen_subcommand_from info show view stats diff convert' -l sort -x \
     -a 'file name size dtype shape worst min max mean std zero nan inf' -d 'in which order'
 complete -c tsr -n '__fish_seen_subcommand_from info' -l all -d 'fold nothing'
 complete -c tsr -n '__fish_seen_subcommand_from info' -l table -d 'one line a tensor'
@@ -110,6 +110,7 @@ complete -c tsr -n '__fish_seen_subcommand_from convert' -l encoding -x -a 'f32 
 complete -c tsr -n '__fish_seen_subcommand_from convert' -l compress -d deflate
 complete -c tsr -n '__fish_seen_subcommand_from convert plot eval' -l force -d 'write over what is there'
 complete -c tsr -n '__fish_seen_subcommand_from plot eval' -s o -l out -r -d 'write it to a file'
+complete -c tsr -n '__fish_seen_subcommand_from plot' -l to -x -a 'svg png jpeg pnm npy' -d 'format of the picture'
 complete -c tsr -n '__fish_seen_subcommand_from plot' -l kind -x -a 'auto heat image hist line grid' -d 'what to draw'
 complete -c tsr -n '__fish_seen_subcommand_from plot' -l min -x -d 'of the range'
 complete -c tsr -n '__fish_seen_subcommand_from plot' -l max -x -d 'of the range'

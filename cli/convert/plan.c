@@ -6,49 +6,16 @@
 #include <string.h>
 
 #include "../filename.h"
+#include "../format.h"
 #include "../room.h"
 
 static const char convert_name[] = "convert";
 
-/* The format to write -------------------------------------------------------------------- */
-
-static const tsr_format_info *find_format(const char *name)
-{
-    for (int i = 0; tsr_format_get_info(i); i++)
-        if (!strcmp(tsr_format_get_info(i)->name, name)) return tsr_format_get_info(i);
-    return NULL;
-}
-
-/* " npy npz ..." */
-static const char *written_formats(char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (int i = 0; tsr_format_get_info(i) && used < size; i++)
-        if (tsr_format_get_info(i)->writes)
-            used += (size_t)snprintf(out + used, size - used, " %s", tsr_format_get_info(i)->name);
-    return out;
-}
-
 bool choose_format(plan *p)
 {
-    const char *name = p->r->to ? p->r->to : "npy";
-    p->format = p->r->to || p->is_directory ? find_format(name) : tsr_format_of_path(p->out);
-    if (p->is_stream && !p->r->to) {
-        complain_usage(convert_name, "standard output has no name that says a format: use --to FORMAT");
-        return false;
-    }
-    if (!p->format && !p->r->to) {
-        complain_usage(convert_name, "the name %s does not say which format to write: use --to FORMAT",
-                       p->out);
-        return false;
-    }
-    if (p->format && p->format->writes) return true;
-    char list[200];
-    complain_usage(convert_name, "%s %s; these are written:%s",
-                   p->format ? p->format->name : name, p->format ? "is only read" : "is no format",
-                   written_formats(list, sizeof list));
-    return false;
+    const char *to = p->r->to || !p->is_directory ? p->r->to : "npy";
+    p->format = format_to_write(convert_name, p->out, to);
+    return p->format != NULL;
 }
 
 /* The plan ----------------------------------------------------------------------------- */

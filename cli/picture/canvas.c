@@ -549,14 +549,32 @@ static tsr_status save_svg(const canvas *c, const char *path)
     return s;
 }
 
-tsr_status canvas_save(const canvas *c, const char *path)
+static tsr_status save_pixels(tsr_writer **w, const tsr_tensor *pixels, const char *path, const char *format)
 {
-    const size_t length = strlen(path);
+    tsr_status s = tsr_writer_create(w, path, &(tsr_writer_opts){ .format = format });
+    if (s == TSR_OK) s = tsr_writer_add(*w, NULL, pixels, NULL);
+    return s == TSR_OK ? tsr_writer_finish(w) : s;
+}
+
+const char *canvas_format(const char *path)
+{
+    const size_t n = strlen(path);
+    if (n >= 4 && (!strcmp(path + n - 4, ".svg") || !strcmp(path + n - 4, ".SVG"))) return "svg";
+    const tsr_format_info *format = tsr_format_of_path(path);
+    return format ? format->name : NULL;
+}
+
+tsr_status canvas_save(const canvas *c, const char *path, const char *format)
+{
     tsr_tensor *pixels = NULL;
+    tsr_writer *w = NULL;
     if (!c || c->failed) return TSR_ENOMEM;
-    if (length >= 4 && !strcmp(path + length - 4, ".svg")) return save_svg(c, path);
+    if (!format) format = canvas_format(path);
+    if (format && !strcmp(format, "svg")) return save_svg(c, path);
     tsr_status s = canvas_pixels(&pixels, c, 2);
-    if (s == TSR_OK) s = tsr_file_save(path, pixels);
+    if (s == TSR_OK) s = save_pixels(&w, pixels, path, format);
+    tsr_writer_cancel(&w);
     tsr_release(&pixels);
     return s;
 }
+

@@ -38,9 +38,12 @@ double canvas_text_width(double size, const char *text);
 /* Pixels as u8 (height, width, 3), `scale` of them to a point. TSR_ENOMEM. */
 tsr_status canvas_pixels(tsr_tensor **out, const canvas *c, double scale);
 
-/* Writes an SVG or, twice as many pixels as points, any image format that the library writes:
- * the end of the name says which. TSR_EIO, TSR_ENOMEM, TSR_EUNSUPPORTED. */
-tsr_status canvas_save(const canvas *c, const char *path);
+/* "svg", or the format of the library, that the end of a name says; NULL if it says none. */
+const char *canvas_format(const char *path);
+
+/* Writes an SVG or, twice as many pixels as points, any image format that the library writes; NULL is the
+ * one that the end of the name says. TSR_EIO, TSR_ENOMEM, TSR_EUNSUPPORTED. */
+tsr_status canvas_save(const canvas *c, const char *path, const char *format);
 
 /* Segments x0 y0 x1 y1 that belong together: error bars, the strokes between extremes. */
 void canvas_segments(canvas *c, int n, const double *ends, double width, uint32_t colour);

@@ -18,7 +18,7 @@ typedef enum kind { AUTO, HEAT, IMAGE, HISTOGRAM, LINE, GRID } kind;
 
 typedef struct request {
     bool        json, force;
-    const char *out, *kind_text, *low_text, *high_text, *bins, *title;
+    const char *out, *to, *kind_text, *low_text, *high_text, *bins, *title;
     kind        kind;
     double      low, high;
     reading     how;
