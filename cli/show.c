@@ -5,8 +5,8 @@
 
 #include "json.h"
 #include "json_tensor.h"
+#include "listing.h"
 #include "room.h"
-#include "source.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -16,6 +16,7 @@ typedef struct request {
     bool           json, full, several;
     const char    *precision, *edge;
     tsr_print_opts print;
+    listing        list;
     reading        how;
 } request;
 
@@ -32,11 +33,12 @@ static bool read_request(request *r)
         if (!read_count(&n, name_of_command, "--edge", r->edge)) return false;
         r->print.edge_items = n > 1000000 ? 1000000 : (int64_t)n;
     }
+    if (!listing_check(&r->list, name_of_command, "file name size dtype shape")) return false;
     return reading_check(&r->how, name_of_command);
 }
 
 /* Returns an exit code. */
-static int show_item(source *s, int64_t index, const request *r, json *j)
+static int show_item(source *s, int64_t index, const request *r, json *j, bool *first)
 {
     tsr_tensor *t = NULL;
     tsr_print_opts print = r->print;
@@ -51,16 +53,19 @@ static int show_item(source *s, int64_t index, const request *r, json *j)
         json_close(j, '}');
     } else {
         print.name = it->name[0] ? it->name : NULL;
+        if (!*first) putchar('\n');
+        *first = false;
         if (tsr_print(t, &print) != TSR_OK) code = EXIT_NO; /* main tells of output that cannot be written */
     }
     tsr_release(&t);
     return code;
 }
 
-static int show(const char *text, const request *r, json *j, bool *first)
+static int show(const char *text, const request *r, json *j, bool *first, int64_t *found)
 {
     source s;
     int code = source_open(&s, name_of_command, text, &r->how);
+    if (code == EXIT_YES) listing_apply(&r->list, &s, "file");
     if (s.damaged) code = EXIT_INPUT;
     if (code == EXIT_YES && s.has_part && s.count > 1 && !s.wanted) {
         source_close(&s);
@@ -71,12 +76,12 @@ static int show(const char *text, const request *r, json *j, bool *first)
         print_heading(text, *first);
         *first = true;
     }
-    for (int64_t i = 0; i < s.count && (code == EXIT_YES || s.damaged); i++) {
-        if (!*first && !r->json) putchar('\n');
-        *first = false;
-        const int one = show_item(&s, i, r, j);
+    const bool opened = code == EXIT_YES || s.damaged;
+    for (int64_t i = 0; i < s.count && opened; i++) {
+        const int one = show_item(&s, i, r, j, first);
         if (one > code) code = one;
     }
+    *found += s.count;
     source_close(&s);
     return code;
 }
@@ -87,33 +92,37 @@ static int run_show(int argc, char **argv)
     json j = { 0 };
     int code = EXIT_YES;
     bool first = true;
+    int64_t found = 0;
     const option options[] = {
         { "--json",      NULL, &r.json, NULL },
         { "--full",      NULL, &r.full, NULL },
         { "--precision", "N",  NULL,    &r.precision },
         { "--edge",      "N",  NULL,    &r.edge },
+        LISTING_OPTIONS(r.list),
         READING_OPTIONS(r.how),
         { NULL, NULL, NULL, NULL },
     };
-    const int count = read_options(name_of_command, options, argc, argv);
+    const bool selects = listing_read(&r.list, name_of_command, argc, argv);
+    const int count = selects ? read_options(name_of_command, options, argc, argv) : -1;
     if (count < 0 || !read_request(&r)) return EXIT_USAGE;
     if (count == 0)
         return complain_usage(name_of_command, "which tensor? FILE, FILE:NAME or FILE:NAME[SLICE]");
     r.several = count > 1;
     if (r.json) json_open(&j, NULL, '[');
     for (int i = 1; i <= count; i++) {
-        const int one = show(argv[i], &r, &j, &first);
+        const int one = show(argv[i], &r, &j, &first, &found);
         if (one > code) code = one;
     }
     if (r.json) json_close(&j, ']');
-    return code;
+    return code == EXIT_YES && !found ? listing_found_none(&r.list, name_of_command) : code;
 }
 
 const command show_command = {
     .name = name_of_command,
     .run = run_show,
     .summary = "print a tensor, or a part of it",
-    .help = "usage: tsr show FILE[:NAME][SLICE]... [--full] [--precision N] [--edge N] [--json]\n"
+    .help = "usage: tsr show FILE[:NAME][SLICE]... [--full] [--precision N] [--edge N]\n"
+            "                [--select PATTERN] [--sort ORDER] [--json]\n"
             "\n"
             "Prints tensors as NumPy does, the middles of large ones left out. A slice is\n"
             "written as in NumPy: indices, ranges with a step of any sign, '...' and None.\n"
@@ -123,6 +132,8 @@ const command show_command = {
             "  --precision N     digits after the point, at most; 8 by default\n"
             "  --edge N          elements at each end of what is shortened; 3 by default\n"
             "  --json            one JSON document, with every element\n"
+            LISTING_HELP
+            "  --sort ORDER      file (as they lie there), name, size, dtype or shape\n"
             READING_HELP
             "\n"
             "A name that has '[' of its own is looked for as it stands first; in quotes it\n"
