@@ -183,7 +183,7 @@ def checkpoints(folder):
         print("no torch: checkpoints are not tried")
         return
     path = os.path.join(folder, "x.pt")
-    for protocol in (2, 4):
+    for protocol, zipped in ((2, True), (4, True), (2, False)):
         kept = {}
         for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
                       torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64,
@@ -194,7 +194,8 @@ def checkpoints(folder):
             kept[str(dtype)] = dict(enumerate(views))
         model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3),
                                     torch.nn.BatchNorm2d(4)).to(memory_format=torch.channels_last)
-        torch.save({"all": kept, "model": model.state_dict(), "step": 7}, path, pickle_protocol=protocol)
+        torch.save({"all": kept, "model": model.state_dict(), "step": 7}, path, pickle_protocol=protocol,
+                   _use_new_zipfile_serialization=zipped)
         f = File(path)
         for dtype, views in kept.items():
             for i, x in views.items():

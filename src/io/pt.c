@@ -560,13 +560,17 @@ static tsr_status find_old_storage(checkpoint *c, const tsri_pickle *p, tsri_val
     const tsri_value *id = key->kind == TSRI_VALUE_TEXT ? storage_of_key(p, key) : NULL;
     TSRI_SOUND(id && key->as.text.length < 100, c->f, "a storage that no tensor is in");
     const tsri_value *const *of = (const tsri_value *const *)id->as.items.at;
-    TSRI_CHECK(of[1]->name->dtype && (id->as.items.list.count < 6 || of[5]->kind == TSRI_VALUE_NONE),
-               TSR_EUNSUPPORTED, "file_open: %s: refused: a storage of no dtype, or a part of another",
-               c->f->path);
+    const tsri_python_name *kind = of[1]->name;
+    const bool untyped = kind->role == TSRI_ROLE_STORAGE && !kind->dtype; /* counts bytes */
+    TSRI_CHECK(kind->dtype || untyped, TSR_EUNSUPPORTED,
+               "file_open: %s: refused: a %.*s, as PyTorch wrote it before 1.6", c->f->path,
+               kind->name_length < 100 ? (int)kind->name_length : 100, kind->name);
+    TSRI_CHECK(id->as.items.list.count < 6 || of[5]->kind == TSRI_VALUE_NONE, TSR_EUNSUPPORTED,
+               "file_open: %s: refused: a storage that is part of another", c->f->path);
     TSRI_SOUND(*at <= size && size - *at >= sizeof head, c->f, "it ends before its storages");
     TSRI_TRY(tsri_source_read(c->f->parts[0], head, *at, sizeof head));
     const uint64_t elements = tsri_get64(head);
-    const uint64_t each = tsr_dtype_size(of[1]->name->dtype);
+    const uint64_t each = untyped ? 1 : tsr_dtype_size(kind->dtype);
     *at += sizeof head;
     TSRI_SOUND(elements == (uint64_t)of[4]->as.integer && elements <= (size - *at) / each, c->f,
                "a storage of %llu elements at byte %llu", tsri_ull(elements), tsri_ull(*at));

@@ -200,6 +200,20 @@ TEST(test_checkpoints_from_before_zip_files_are_read)
     tsr_file_close(&f);
 }
 
+/* dtypes that PyTorch got after 1.6 lie in storages of bytes. */
+TEST(test_checkpoints_from_before_zip_files_hold_dtypes_from_after)
+{
+    static const char file[] =
+        "\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19." "\x80\2M\xe9\3." "\x80\2}."
+        "\x80\2" "ctorch._utils\n_rebuild_tensor_v3\n((X\7\0\0\0storagectorch.storage\nUntypedStorage\n"
+        "X\1\0\0\0" "0X\3\0\0\0" "cpuK\4NtQK\0K\2\x85K\1\x85\x89Nctorch\nuint16\ntR."
+        "\x80\2]X\1\0\0\0" "0a." "\4\0\0\0\0\0\0\0\1\0\2";
+    tsr_file *f = NULL;
+    EXPECT_OK(tsr_file_open_bytes(&f, file, sizeof file, "x.pt", NULL)); /* the last byte is that of the text */
+    expect_elements(f, "", 2, (const double[]){ 1, 2 });
+    tsr_file_close(&f);
+}
+
 TEST(test_a_view_to_be_conjugated_is_listed_and_not_read)
 {
     tsr_file *f = opened(GOLDEN "conjugated.pt");
