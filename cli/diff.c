@@ -238,19 +238,12 @@ static void add_result(comparison *c, const result *x)
     c->result[c->count++] = *x;
 }
 
-static bool is_readable(const item *a, const item *b)
-{
-    const item *bad = a->desc.dtype == TSR_DTYPE_INVALID ? a : b->desc.dtype == TSR_DTYPE_INVALID ? b : NULL;
-    if (bad) complain(name_of_command, "%s: its encoding %s cannot be read", bad->name, bad->encoding);
-    return !bad;
-}
-
 static void compare_pair(comparison *c, const item *a, const item *b)
 {
     const int64_t i = a - c->a.items, k = b - c->b.items;
     result x = { .a = a, .b = b, .v = OTHER_SHAPE };
     if (same_shape(&c->a, i, &c->b, k)) {
-        if (!is_readable(a, b) ||
+        if (!source_can_read(&c->a, a) || !source_can_read(&c->b, b) ||
             !contrast_items(&x.found, &c->a, i, &c->b, k, &c->allowed, &c->p, c->done, c->total)) {
             c->failed = true;
             return;

@@ -170,11 +170,7 @@ static void make_title(plot *p)
 static bool begin(plot *p)
 {
     const item *it = &p->s->items[p->index];
-    if (it->desc.dtype == TSR_DTYPE_INVALID) {
-        complain(name_of_command, "%s: its encoding %s cannot be read", it->name, it->encoding);
-        return false;
-    }
-    if (!source_cut(&p->c, p->s, p->index)) return false;
+    if (!source_can_read(p->s, it) || !source_cut(&p->c, p->s, p->index)) return false;
     p->total = (double)tsr_dtype_size(it->desc.dtype);
     for (int i = 0; i < p->c.ndim; i++) {
         p->total *= (double)p->c.length[i];

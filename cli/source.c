@@ -250,13 +250,16 @@ static char *stem_of(const char *path)
 
 static void add_item(source *s, int file, const tsr_file_entry *e)
 {
+    const char *encoding = e->encoding ? e->encoding : "", *remedy = strstr(encoding, " (");
+    char *kind = copy_of(encoding, remedy ? (size_t)(remedy - encoding) : strlen(encoding));
     char *stem = !e->name[0] && s->is_directory ? stem_of(s->file[file].path) : NULL;
     s->items = room_for_more(s->items, (size_t)s->count, sizeof *s->items);
     s->items[s->count] = (item){
         .name = printable_copy(stem ? stem : e->name),
         .entry = copy_of_text(e->name),
         .stem = stem,
-        .encoding = printable_copy(e->encoding ? e->encoding : ""),
+        .encoding = printable_copy(kind),
+        .remedy = printable_copy(remedy ? remedy : ""),
         .file = file,
         .place = s->count,
         .desc = e->desc,
@@ -265,6 +268,7 @@ static void add_item(source *s, int file, const tsr_file_entry *e)
         .mapped = e->mapped,
         .is_blocks = e->blocks >= 0,
     };
+    free(kind);
     s->count++;
 }
 
@@ -357,6 +361,7 @@ static void free_item(item *it)
     free(it->entry);
     free(it->stem);
     free(it->encoding);
+    free(it->remedy);
 }
 
 void source_forget(source *s)
@@ -418,6 +423,7 @@ static item column_item(const item *table, const tsr_file *f, const char *name, 
     it.entry = copy_of_text(table->entry);
     it.stem = copy_of_text(name);
     it.encoding = copy_of_text(table->encoding);
+    it.remedy = copy_of_text(table->remedy);
     it.column = column;
     it.place = column;
     return it;
@@ -532,6 +538,14 @@ static subscript part_of(const source *s, const item *it)
     return part;
 }
 
+bool source_can_read(const source *s, const item *it)
+{
+    if (it->desc.dtype != TSR_DTYPE_INVALID) return true;
+    complain(s->command, "%s%s%s is %s, which is not read%s", s->path, it->name[0] ? ":" : "", it->name,
+             it->encoding, it->remedy);
+    return false;
+}
+
 bool source_cut(cut *out, const source *s, int64_t index)
 {
     char why[200];
@@ -554,7 +568,7 @@ bool source_read(tsr_tensor **out, source *s, int64_t index)
     const item *it = &s->items[index];
     tsr_file *f = source_file_at(s, it->file);
     cut c;
-    if (!f || !source_cut(&c, s, index)) return false;
+    if (!f || !source_can_read(s, it) || !source_cut(&c, s, index)) return false;
     if (!s->has_part && it->column < 0) return report(s, tsr_file_read(out, f, it->entry));
     tsr_status status = tsr_file_read_slice(out, f, it->entry, c.ndim, c.range);
     if (status == TSR_OK) status = cut_add_axes(out, &c);

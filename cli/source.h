@@ -28,6 +28,7 @@ typedef struct item {
     char    *entry;     /* in its file */
     char    *stem;      /* of a tensor without a name in a directory: what its file is called; else NULL */
     char    *encoding;
+    char    *remedy;    /* " (...)": how what is not read could be; or "" */
     int      file;      /* index of source.file */
     int64_t  place;     /* how many come before it in its files */
     tsr_desc desc;      /* with dtype TSR_DTYPE_INVALID if its encoding cannot be read */
@@ -133,6 +134,9 @@ typedef struct block {
 
 bool block_first(block *b, int ndim, const int64_t *shape, int64_t most);
 bool block_next(block *b);
+
+/* Is an item stored in a way that is read? False after a complaint. */
+bool source_can_read(const source *s, const item *it);
 
 /* The cut that the source's subscript makes of an item. False after a complaint. */
 bool source_cut(cut *out, const source *s, int64_t index);

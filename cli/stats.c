@@ -272,13 +272,6 @@ static void json_found(json *j, const source *s, const item *it, const summary *
 
 /* The command ---------------------------------------------------------------------------- */
 
-static bool is_readable(const source *s, const item *it)
-{
-    if (it->desc.dtype != TSR_DTYPE_INVALID) return true;
-    complain(s->command, "%s:%s: its encoding %s cannot be read", s->path, it->name, it->encoding);
-    return false;
-}
-
 /* The desc of what is looked at. */
 static tsr_desc desc_of_part(const source *s, const item *it)
 {
@@ -309,7 +302,7 @@ static entry *summarise_all(int64_t *count, source *s, const summary *wanted)
         *e = (entry){ .it = &s->items[i], .found = *wanted };
         e->found.codes = e->it->words > 0;
         if (e->found.codes && !wanted->brief) e->found.bins = HISTOGRAM_BINS;
-        if (!is_readable(s, e->it) || !summarise(&e->found, s, i, &p, done, work)) continue;
+        if (!source_can_read(s, e->it) || !summarise(&e->found, s, i, &p, done, work)) continue;
         done += summary_work(wanted, s, i);
         ++*count;
     }

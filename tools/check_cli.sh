@@ -309,6 +309,13 @@ try show "$f/m.safetensors:wav";  wants "a name that is none" 3 '' "has no tenso
 try show "$f/m.safetensors:x[0, 0, 0]"; wants "one element of one tensor" 0 '^0$'
 try show "$f/m.safetensors[0]";   wants "a slice of several tensors" 2 '' 'several tensors'
 try show "$f:nan[:3]";            wants "a tensor of a directory" 3 '^\[0\.  0\.5 1\. \]$' 'bad.npy'
+make 'arange(2)' vector.npy
+printf '\223NUMPY\1\0v\0%-117s\n\200\4N.' "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }" >"$work/o.npy"
+for name in show stats plot "diff $f/vector.npy" "convert --force"; do
+    # shellcheck disable=SC2086 # words
+    try $name "$work/o.npy" $([ "${name%% *}" != convert ] || echo "$work/o2.npy")
+    grep -qE '(^|/)o\.npy is \|O: objects of Python, which is not read$' "$work/err"; report "${name%% *}: what is not read is told of in words" $?
+done
 try show "$f/m.npz" --select 'w*'; wants "show of those that match" 0 '^wave: f32'
 ! grep -q '^x: ' "$work/out";      report "and of no others" $?
 try show "$f/m.npz" --sort size;  wants "show in an order" 0

@@ -86,11 +86,7 @@ static bool plan_desc(step *st, const plan *p)
         tsr_release(&t);
         return true;
     }
-    if (it->desc.dtype == TSR_DTYPE_INVALID)
-        return complain(convert_name, "%s:%s: its encoding %s cannot be read", st->s->path, it->name,
-                        it->encoding),
-               false;
-    if (!desc_of_item(&st->desc, st->s, st->index)) return false;
+    if (!source_can_read(st->s, it) || !desc_of_item(&st->desc, st->s, st->index)) return false;
     if (r->result) st->desc.dtype = r->result;
     if (!r->transposes) return true;
     if (r->naxes && r->naxes != st->desc.ndim) {

@@ -65,11 +65,7 @@ bool sheet_open(sheet *out, source *s, int64_t index)
 {
     const item *it = &s->items[index];
     *out = (sheet){ .s = s, .index = index, .rows = -1, .columns = -1, .other = -1, .digits = 4 };
-    if (it->desc.dtype == TSR_DTYPE_INVALID) {
-        complain(s->command, "%s: its encoding %s cannot be read", it->name, it->encoding);
-        return false;
-    }
-    if (!source_cut(&out->c, s, index)) return false;
+    if (!source_can_read(s, it) || !source_cut(&out->c, s, index)) return false;
     for (int i = 0; i < out->c.ndim; i++) {
         if (out->c.range[i].step == 0) continue;
         out->axis[out->ndim] = i;

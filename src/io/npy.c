@@ -174,17 +174,32 @@ tsr_status tsri_npy_parse(tsri_npy_header *out, const tsr_file *f, const char *n
     return understand_descr(f, name, out);
 }
 
+/* What a dtype of NumPy that is none here holds. */
+static const char *words_of(const char *descr)
+{
+    switch (descr[0] ? descr[1] : 0) {
+    case 'O':           return "objects of Python";
+    case 'S': case 'U': return "texts";
+    case 'M': case 'm': return "times";
+    case 'V':           return "bytes";
+    default:            return "long numbers";
+    }
+}
+
 tsr_status tsri_npy_add(tsri_entry **out, tsr_file *f, const char *name, const tsri_npy_header *h,
                         uint64_t offset, uint64_t room)
 {
     tsri_entry *e;
     uint64_t bytes;
+    char words[64];
     TSRI_TRY(tsri_file_shape_bytes(&bytes, f, name, h->element ? h->element : 1, h->ndim, h->shape));
     if (h->element == 0) bytes = room;
     TSRI_SOUND(bytes <= room, f, "%s: %s elements of '%s' take %llu bytes, and %llu are there", name,
                TSRI_DIMS(h->ndim, h->shape), h->descr, tsri_ull(bytes), tsri_ull(room));
     TSRI_TRY(tsri_file_add(f, &e, name, h->dtype, h->ndim, h->shape));
-    e->encoding = tsri_bump_text(&f->memory, h->descr, tsri_strlen(h->descr));
+    tsri_text text = tsri_text_into(words, sizeof words);
+    tsri_put(&text, h->dtype ? "%s" : "%s: %s", h->descr, words_of(h->descr));
+    e->encoding = tsri_bump_text(&f->memory, words, text.length);
     TSRI_CHECK(e->encoding, TSR_ENOMEM, "file_open: %s: no room", f->path);
     e->plain = h->dtype != TSR_DTYPE_INVALID;
     e->column_major = h->column_major;

@@ -390,6 +390,11 @@ static bool starts_with(const char *text, size_t length, const char *start)
     return length >= n && memcmp(text, start, n) == 0;
 }
 
+static bool is_named(const tsri_python_name *x, const char *name)
+{
+    return x->name_length == tsri_strlen(name) && memcmp(x->name, name, x->name_length) == 0;
+}
+
 /* A class or function that makes no tensor that is read: the words for it are metadata, or the encoding of
  * an entry where it makes an array of some kind. */
 static tsr_status add_other(checkpoint *c, const tsri_value *v)
@@ -406,7 +411,10 @@ static tsr_status add_other(checkpoint *c, const tsri_value *v)
                "file_open: %s: refused: %.*s.%.*s is not a tensor; tensors, numbers and texts in dicts, "
                "lists, tuples and attributes of objects are read, and nothing in a pickle is run",
                c->f->path, n, x->module, k, x->name);
-    tsri_put(&text, array ? "%.*s.%.*s" : "%.*s.%.*s, not read", n, x->module, k, x->name);
+    const bool sparse = array && is_named(x, "_rebuild_sparse_tensor");
+    if (sparse)                                        tsri_put(&text, "sparse (to_dense() before saving)");
+    else if (array && is_named(x, "_rebuild_qtensor")) tsri_put(&text, "quantised (dequantize() before saving)");
+    else tsri_put(&text, array ? "%.*s.%.*s" : "%.*s.%.*s, not read", n, x->module, k, x->name);
     TSRI_SOUND(tsri_is_utf8(words, text.length), c->f, "a name that is no UTF-8");
     if (!array) return add_text(c, words, text.length);
     const char *encoding = tsri_bump_text(&c->f->memory, words, text.length);
