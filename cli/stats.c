@@ -16,7 +16,7 @@
 static const char name_of_command[] = "stats";
 
 typedef struct request {
-    bool        json, exact, several;
+    bool        json, exact, several, detailed;  /* detailed: not as rows */
     const char *quantiles, *bins;
     summary     wanted;
     listing     list;
@@ -60,6 +60,7 @@ static bool read_request(request *r)
     }
     r->wanted.bins = (int)bins;
     r->wanted.exact = r->exact;
+    r->detailed = r->exact || r->bins || r->quantiles;
     if (!listing_check(&r->list, name_of_command, orders)) return false;
     return read_quantiles(r) && reading_check(&r->how, name_of_command);
 }
@@ -320,7 +321,7 @@ static bool sorts_by_number(const request *r)
 
 static int describe(source *s, const request *r, json *j)
 {
-    const bool several = s->count > 1;
+    const bool several = s->count > 1 && !r->detailed;
     int64_t count = 0;
     summary wanted = r->wanted;
     if (several && !r->json) {
@@ -335,6 +336,7 @@ static int describe(source *s, const request *r, json *j)
         item it = *list[i].it;
         it.desc = desc_of_part(s, list[i].it);
         const char *const *words = r->json ? NULL : source_words(s, &it);
+        if (i && !r->json) putchar('\n');
         if (r->json)    json_found(j, s, &it, &list[i].found);
         else if (words) print_words(it.name, &it, words, &list[i].found);
         else            print_in_full(it.name, &it.desc, &list[i].found);
@@ -402,7 +404,8 @@ const command stats_command = {
             "columns have names: a row for each, with a small histogram from the smallest to\n"
             "the largest. Its heights are logarithms of counts, of up to 16384 elements that\n"
             "lie evenly apart. Columns that a narrow terminal has no room for are left out;\n"
-            "those of NaN and infinities are not, where there are some.\n"
+            "those of NaN and infinities are not, where there are some. With one of the first\n"
+            "three options each tensor is described in full.\n"
             "\n"
             "  --quantiles Q,Q   which quantiles, numbers of 0 .. 1\n"
             "  --bins N          bars of the histogram, up to 200; 16 by default\n"
