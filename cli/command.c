@@ -31,6 +31,8 @@ static void replace(char text[COMPLAINT_BYTES], const char *from, const char *to
 static void use_own_words(char text[COMPLAINT_BYTES])
 {
     static const char *const words[][2] = {
+        { "/dev/stdin", "standard input" },
+        { "/dev/stdout", "standard output" },
         { "file_open: ", "" },
         { "file_read: ", "" },
         { "file_read_slice: ", "" },

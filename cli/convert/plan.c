@@ -11,11 +11,33 @@
 
 static const char convert_name[] = "convert";
 
+/* Options that one format has, or two. */
+static bool check_options(const request *r, const char *format)
+{
+    const struct {
+        bool        given;
+        const char *name, *first, *second;
+    } options[] = {
+        { r->shard != NULL, "--shard", "safetensors", NULL },
+        { r->encoding != NULL, "--encoding", "gguf", NULL },
+        { r->quality_text != NULL, "--quality", "jpeg", NULL },
+        { r->compress, "--compress", "npz", "hdf5" },
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const char *first = options[i].first, *second = options[i].second;
+        if (!options[i].given || !strcmp(format, first) || (second && !strcmp(format, second))) continue;
+        complain_usage(convert_name, "%s is for %s%s%s, not %s", options[i].name, first, second ? " and " : "",
+                       second ? second : "", format);
+        return false;
+    }
+    return true;
+}
+
 bool choose_format(plan *p)
 {
     const char *to = p->r->to || !p->is_directory ? p->r->to : "npy";
     p->format = format_to_write(convert_name, p->out, to);
-    return p->format != NULL;
+    return p->format && check_options(p->r, p->format->name);
 }
 
 /* The plan ----------------------------------------------------------------------------- */
@@ -197,8 +219,6 @@ static bool fits_format(const plan *p)
         return complain(convert_name, "there is nothing to convert%s",
                         p->r->list.count ? ": no name matches --select" : ""),
                false;
-    if (p->r->shard && strcmp(p->format->name, "safetensors"))
-        return complain_usage(convert_name, "--shard is for safetensors, not %s", p->format->name), false;
     if (p->format->many || p->count == 1 || p->is_directory) return true;
     complain(convert_name,
              "%s holds one tensor, and there are %" PRId64 ": choose one with IN:NAME or --select, "

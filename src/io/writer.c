@@ -43,7 +43,7 @@ static tsr_status start(tsr_writer *w, const char *path)
     TSRI_TRY(tsri_sink_create(&w->sink, path, !w->opts.no_sync, final_path, temporary));
     w->path = final_path;
     TSRI_CHECK(!w->sink.stream || w->format->one_pass, TSR_EUNSUPPORTED,
-               "writer_create: %s takes bytes in order, and %s is not written so", path,
+               "writer_create: %s takes bytes in order, and %s is not written so: write a file", path,
                w->format->info.name);
     return TSR_OK;
 }
