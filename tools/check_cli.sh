@@ -232,7 +232,7 @@ try info "$f/short.npy";          wants "info of a cut file" 3 '' 'short.npy'
 try stats "$f/x.npy" "$f/m.npz";  wants "stats of two files names them" 0 "^$f/m.npz$"
 try show "$f/x.npy" "$f/x.npy[0]"; wants "show of two files names them" 0 "^$f/x.npy\\[0\\]$"
 : >"$f/empty.npy"
-try info "$f/empty.npy";          wants "info of an empty file" 3 '' 'empty.npy: it does not begin as npy'
+try info "$f/empty.npy";          wants "info of an empty file" 3 '' 'empty.npy: the file is empty$'
 rm "$f/empty.npy"
 try info;                         wants "info of nothing" 2 '' 'which file'
 status=0; "$tsr" info - <"$f/x.npy" >"$work/out" 2>"$work/err" || status=$?
@@ -383,6 +383,8 @@ for width in 50 60 80 200; do
     [ "$(wc -L <"$work/out")" -le $width ] && grep -q ' nan' "$work/out" && grep -q ' inf' "$work/out"
     report "rows fit $width columns, and tell of NaN" $?
 done
+try stats "$f/rows" --quantiles 0.5; wants "quantiles of several" 0 '^layer\.10: f64\(50, 60'
+[ "$(grep -cE '^  50 % ' "$work/out")" = 4 ]; report "which each of them has" $?
 try stats "$f/rows" --select none; wants "rows of nothing" 1 '' 'no name matches'
 try stats "$f/x.npy[0, 0]";       wants "stats of a slice" 0 '^  max +3$'
 try stats "$f/x.npy[:0]";         wants "stats of nothing" 0 '^  count +0$'
@@ -622,6 +624,12 @@ try eval;                         wants "no expression" 2 '' 'which expression'
 try eval '-x[0, 0]' "x=$f/x.npy"; wants "an expression that begins with -" 0 '^\[ 0 -1 -2 -3\]$'
 try eval '1' -o "$f/x.npy";       wants "eval over a file" 1 '' 'is there already'
 rm -f "$f/new.npy"
+try convert "$f/x.npy" - --to npz; wants "convert to standard output, as what is not written in order" 1 '' '^tsr: convert: standard output takes bytes in order, and npz is not written so: write a file$'
+status=0; echo none | "$tsr" info - >"$work/out" 2>"$work/err" || status=$?
+wants "standard input of no format" 3 '' '^tsr: info: standard input: neither'
+try convert "$f/x.npy" "$f/new.npy" --compress; wants "an option of another format" 2 '' '--compress is for npz and hdf5, not npy'
+try convert "$f/x.npy" "$f/new.npy" --quality 9; wants "--quality of what is no jpeg" 2 '' '--quality is for jpeg, not npy'
+try convert "$f/x.npy" "$f/new.npz" --shard 9; wants "--shard of what has no shards" 2 '' '--shard is for safetensors, not npz'
 try eval '1' -o "$f/new.foo";     wants "eval to no format" 2 '' 'does not say which format to write'
 try eval 'x' "x=$f/none.npy" -o "$f/x.npy"; wants "eval over a file, before anything is read" 1 '' 'is there already'
 try eval 'x[1, :2]' "x=$f/x.npy" -o - --to csv; wants "eval to standard output as csv" 0 '^16,17,18,19$'

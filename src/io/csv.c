@@ -15,6 +15,7 @@
 #include "decimal.h"
 #include "io_int.h"
 #include "json.h"
+#include "nearest.h"
 #include "words.h"
 
 typedef struct table { const char *at, *end; char separator; int64_t line; } table;
@@ -222,6 +223,20 @@ static int64_t find_column(const layout *l, const char *name)
     return i >= 0 && i < l->count ? i : -1;
 }
 
+static tsr_status no_such_column(const tsr_file *f, const layout *l, const char *name)
+{
+    const char *best = NULL;
+    int most = 2 + (int)(tsri_strlen(name) / 4);
+    for (int64_t i = 0; i < l->count && l->columns[i].name; i++) {
+        const int d = tsri_name_distance(name, l->columns[i].name, most);
+        if (d < most) most = d, best = l->columns[i].name;
+    }
+    const bool hint = best || (l->count && l->columns[0].name);
+    return tsri_fail(TSR_EINDEX, "file_open: %s has no column \"%.100s\" among its %lld%s%.100s%s", f->path, name,
+                     (long long)l->count, best ? "; did you mean \"" : hint ? "; the first is \"" : "",
+                     best ? best : hint ? l->columns[0].name : "", best ? "\"?" : hint ? "\"" : "");
+}
+
 static tsr_status choose(const tsr_file *f, layout *l)
 {
     const int n = f->opts.columns ? f->opts.ncolumns : 0;
@@ -229,8 +244,7 @@ static tsr_status choose(const tsr_file *f, layout *l)
     for (int64_t i = 0; i < l->count; i++) l->columns[i].place = n ? -1 : i;
     for (int k = 0; k < n; k++) {
         const int64_t i = find_column(l, f->opts.columns[k]);
-        TSRI_CHECK(i >= 0, TSR_EINDEX, "file_open: %s has no column \"%.100s\" among its %lld", f->path,
-                   f->opts.columns[k], (long long)l->count);
+        if (i < 0) return no_such_column(f, l, f->opts.columns[k]);
         TSRI_CHECK(l->columns[i].place < 0, TSR_EINVAL, "file_open: %s: column \"%.100s\" is chosen twice",
                    f->path, f->opts.columns[k]);
         l->columns[i].place = k;
@@ -574,9 +588,11 @@ static tsr_status add(tsr_writer *w, tsri_file_entry *planned, const tsr_tensor 
 const tsri_format tsri_csv = {
     .info = { "csv", "a table: numbers, and words as codes, between commas", true, true, false, ".csv" },
     .open = open_csv, .read = read_table, .plan = plan, .add = add, .one_pass = true,
+    .may_be_empty = true,
 };
 
 const tsri_format tsri_tsv = {
     .info = { "tsv", "a table: numbers, and words as codes, between tabs", true, true, false, ".tsv .tab" },
     .open = open_tsv, .read = read_table, .plan = plan, .add = add, .one_pass = true,
+    .may_be_empty = true,
 };

@@ -239,6 +239,7 @@ static tsr_status fill(tsr_file *f)
     TSRI_CHECK(TSRI_LITTLE_ENDIAN, TSR_EUNSUPPORTED, "file_open: %s: this machine is big-endian",
                f->path);
     TSRI_TRY(find_format(f));
+    TSRI_SOUND(f->parts[0]->size || f->format->may_be_empty, f, "the file is empty");
     TSRI_TRY(f->format->open(f));
     f->opts.columns = NULL;
     return index_names(f);

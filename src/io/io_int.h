@@ -169,6 +169,7 @@ typedef struct tsri_format {
     /* Is every byte written after those before it? With data_start(), if all was declared: finish() then
      * comes before the first add(). */
     bool one_pass;
+    bool may_be_empty;  /* a file of no bytes is one */
 } tsri_format;
 
 #define X(name) extern const tsri_format tsri_##name;

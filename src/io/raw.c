@@ -56,5 +56,5 @@ static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 
 const tsri_format tsri_raw = {
     .info = { "raw", "bytes alone; dtype and shape come from the caller", true, true, false, ".raw .bin" },
-    .open = open_raw, .plan = plan, .add = add, .one_pass = true,
+    .open = open_raw, .plan = plan, .add = add, .one_pass = true, .may_be_empty = true,
 };

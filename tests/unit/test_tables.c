@@ -74,7 +74,7 @@ TEST(test_columns_are_chosen_by_name_or_number)
     expect_table(table(text, &(tsr_file_opts){ .columns = name_first, .ncolumns = 1 }), 2, 1,
                  (const double[]){ 4, 8 });
     EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = none, .ncolumns = 1 }), TSR_EINDEX,
-                 "no column \"z\"");
+                 "no column \"z\" among its 4; did you mean \"a\"?");
     EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = far, .ncolumns = 1 }), TSR_EINDEX,
                  "among its 4");
     EXPECT_FAILS(open_status(text, &(tsr_file_opts){ .columns = before, .ncolumns = 1 }), TSR_EINDEX, "-5");
