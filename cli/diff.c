@@ -179,6 +179,7 @@ static void print_table(const comparison *c)
         { "", TABLE_LEFT, 0 },
     };
     table t = table_new(columns, COLUMNS);
+    t.names = 6; /* numbers mean little where two names look alike */
     for (int64_t i = 0; i < c->count; i++)
         if (c->result[i].v != SAME || c->r->verbose) add_row(&t, &c->result[i]);
     if (t.rows) table_print(&t, 0, table_width());

@@ -12,7 +12,7 @@ enum { GAP = 2 };
 
 table table_new(const table_column *column, int columns)
 {
-    return (table){ .column = column, .columns = columns };
+    return (table){ .column = column, .columns = columns, .names = 4 };
 }
 
 void table_free(table *t)
@@ -36,12 +36,21 @@ void table_add(table *t, const char *const *cells, const char *colour)
     t->cells[t->rows++] = row;
 }
 
+/* Has a row nothing between its first cell and its last? */
+static bool is_remark(const table *t, const char *const *cells)
+{
+    for (int k = 1; k + 1 < t->columns; k++)
+        if (cells[k][0]) return false;
+    return t->columns > 2;
+}
+
 /* Columns that hold nothing but empty cells take no room. */
 static void measure(const table *t, int width[TABLE_COLUMNS])
 {
     for (int k = 0; k < t->columns; k++) {
         int most = 0;
         for (int64_t i = 0; i < t->rows; i++) {
+            if (k > 0 && is_remark(t, (const char *const *)t->cells[i])) continue;
             const int w = text_width(t->cells[i][k]);
             if (w > most) most = w;
         }
@@ -71,10 +80,10 @@ static int last_in_rank(const table *t, const int width[TABLE_COLUMNS])
     return found;
 }
 
-/* Leaves columns out until names have two fifths of the room; they take what is left. */
+/* Leaves columns out until names have their share of the room; they take what is left. */
 static void fit(const table *t, int width[TABLE_COLUMNS], int room)
 {
-    const int names = (int)(2LL * room / 5);
+    const int names = (int)((long long)t->names * room / 10);
     for (int k; sum_of(t, width, names) > room && (k = last_in_rank(t, width)) >= 0;) width[k] = 0;
     for (int over = sum_of(t, width, room) - room; over > 0; over--) {
         int widest = -1;
@@ -84,6 +93,16 @@ static void fit(const table *t, int width[TABLE_COLUMNS], int room)
         if (widest < 0) return;
         width[widest]--;
     }
+}
+
+static void print_remark(const table *t, const int width[TABLE_COLUMNS], int room, const char *const *cells)
+{
+    char *name = text_fit(cells[0], width[0]);
+    char *remark = text_fit(cells[t->columns - 1], room > width[0] + GAP ? room - width[0] - GAP : 1);
+    print_padded(name, width[0], t->column[0].align == TABLE_RIGHT);
+    printf("%*s%s", GAP, "", remark);
+    free(name);
+    free(remark);
 }
 
 static void print_cells(const table *t, const int width[TABLE_COLUMNS], int indent, const char *const *cells)
@@ -116,8 +135,10 @@ void table_print(const table *t, int indent, int width)
     printf("%s\n", c.off);
     for (int64_t i = 0; i < t->rows; i++) {
         const char *colour = t->colour[i];
+        const char *const *cells = (const char *const *)t->cells[i];
         fputs(colour, stdout);
-        print_cells(t, widths, indent, (const char *const *)t->cells[i]);
+        if (is_remark(t, cells)) print_remark(t, widths, width - indent, cells);
+        else                     print_cells(t, widths, indent, cells);
         puts(colour[0] ? c.off : "");
     }
 }

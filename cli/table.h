@@ -7,7 +7,8 @@
  *     table_free(&t);
  *
  * Where the columns do not fit, those of the highest `rank` are left out first, then the columns of
- * names are cut short; columns of rank 0 are always there.
+ * names are cut short; columns of rank 0 are always there. In a row of which only the first and the last
+ * cell hold something, the last stands right behind the first.
  */
 #ifndef TSR_CLI_TABLE_H
 #define TSR_CLI_TABLE_H
@@ -28,6 +29,7 @@ typedef struct table_column {
 typedef struct table {
     const table_column *column;
     int                 columns;
+    int                 names;   /* tenths of the width that names have before any column is left out: 4 */
     int64_t             rows;
     char             ***cells;
     const char        **colour;  /* an escape sequence for each row, or "" */

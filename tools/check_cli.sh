@@ -436,9 +436,9 @@ others='1 only in A, 1 only in B, 1 of another shape, 1 of another dtype'
 wants "diff of two models" 1 "^different: 6 of 8 tensors \($others\); NaN on one side of w\.4$"
 cat >"$work/table" <<'TABLE'
 name    rel L2     cosine  max abs  changed   share
-v                                                    only in B
-w.7                                                  only in A
-w.5                                                  shapes 20x30 and 19x30
+v     only in B
+w.7   only in A
+w.5   shapes 20x30 and 19x30
 w.4        nan        nan        0        1  0.167%  NaN in one
 w.3      0.333  1.0000000      0.5      599   99.8%
 w.2   5.77e-05  1.0000000    0.001        1  0.167%
@@ -449,6 +449,14 @@ LC_ALL=C try diff "$f/a" "$f/b" --sort name; wants "diff by name" 1 '^different'
 [ "$(awk 'NR == 3 { print $1 }' "$work/out")" = w.3 ]; report "and it is by name" $?
 LC_ALL=C COLUMNS=40 try diff "$f/a" "$f/b"
 [ "$(head -n 8 "$work/out" | wc -L)" -le 40 ]; report "the table fits 40 columns" $?
+LC_ALL=C try diff "$f/layers.safetensors" "$f/m.npz"; wants "names of what one side has" 1 '^net\.layers\.10\.q\.weight  only in A$'
+mkdir "$f/long.a" "$f/long.b"
+for i in 3 4; do
+    cp "$f/a/w.$i.npy" "$f/long.a/model.layers.$i.self_attn.q_proj.weight.npy"
+    cp "$f/b/w.$i.npy" "$f/long.b/model.layers.$i.self_attn.q_proj.weight.npy"
+done
+cp "$f/a/w.5.npy" "$f/long.a/w.npy" && cp "$f/b/w.5.npy" "$f/long.b/w.npy"
+LC_ALL=C.UTF-8 COLUMNS=60 try diff "$f/long.a" "$f/long.b"; wants "long names in 60 columns" 1 '^model\.layers\.3\.se'
 try diff "$f/a" "$f/b" --select 'w.[16]'; wants "dtypes alone" 1 '^same values, other dtypes: 2 tensors$'
 try diff "$f/a" "$f/b" --select 'w.[16]' --any-dtype
 wants "which are allowed" 0 '^same values, other dtypes: 2 tensors$'
