@@ -137,13 +137,25 @@ static uint8_t byte_of(double x, tsr_dtype dtype)
 }
 
 /* With an alpha, over white. */
-static void put_pixel(uint8_t *rgb, const tsr_tensor *numbers, int64_t at, int channels, tsr_dtype dtype)
+static void add_pixel(float *sum, const tsr_tensor *numbers, int64_t at, int channels, tsr_dtype dtype)
 {
     uint8_t v[4] = { 0, 0, 0, 255 };
     for (int k = 0; k < channels; k++) v[k] = byte_of(number_at(numbers, at + k), dtype);
     if (channels == 1) v[1] = v[2] = v[0];
     if (channels == 2) v[3] = v[1], v[1] = v[2] = v[0];
-    for (int k = 0; k < 3; k++) rgb[k] = (uint8_t)((v[k] * v[3] + 255 * (255 - v[3]) + 127) / 255);
+    for (int k = 0; k < 3; k++) sum[k] += (float)((v[k] * v[3] + 255 * (255 - v[3]) + 127) / 255);
+}
+
+/* Sums of step x step pixels, of fewer at the right and below, become their means. */
+static void finish_image(image *out, const float *sums, int64_t step, const int64_t *shape)
+{
+    for (int i = 0; i < out->rows; i++)
+        for (int k = 0; k < out->columns; k++) {
+            const int64_t down = shape[0] - i * step, right = shape[1] - k * step;
+            const float n = (float)((down < step ? down : step) * (right < step ? right : step));
+            const size_t at = 3 * ((size_t)i * (size_t)out->columns + (size_t)k);
+            for (int c = 0; c < 3; c++) out->rgb[at + (size_t)c] = (uint8_t)(sums[at + (size_t)c] / n + 0.5f);
+        }
 }
 
 bool gather_image(plot *p, image *out, int most_rows, int most_columns)
@@ -154,26 +166,22 @@ bool gather_image(plot *p, image *out, int most_rows, int most_columns)
                   step_columns = (p->shape[1] - 1) / most_columns + 1;
     const int64_t step = step_rows > step_columns ? step_rows : step_columns; /* the same both ways */
     const int channels = p->ndim == 3 ? (int)p->shape[2] : 1;
-    cut c = p->c;
     block b;
     tsr_tensor *numbers = NULL;
     bool ok = true;
     out->rows = (int)((p->shape[0] - 1) / step + 1);
     out->columns = (int)((p->shape[1] - 1) / step + 1);
     out->rgb = room_for(3 * (size_t)out->rows * (size_t)out->columns, 1);
-    for (int k = 0; k < 2; k++) {
-        tsr_file_range *r = &c.range[p->axis[k]];
-        const int64_t start = r->start == TSR_NONE ? 0 : r->start, size = k ? out->columns : out->rows;
-        *r = range_part((tsr_file_range){ start, TSR_NONE, r->step * step }, 0, size);
-        c.length[p->axis[k]] = size;
-    }
-    for (bool more = block_first(&b, c.ndim, c.length, PIECE); more && ok; more = block_next(&b)) {
-        ok = read_piece(p, &numbers, &c, &b);
+    float *sums = room_for(3 * (size_t)out->rows * (size_t)out->columns, sizeof *sums);
+    for (bool more = block_first(&b, p->c.ndim, p->c.length, PIECE); more && ok; more = block_next(&b)) {
+        ok = read_piece(p, &numbers, &p->c, &b);
         for (int64_t k = 0; ok && k < tsr_numel(numbers) / channels; k++) {
             const int64_t i = b.from[rows] + k / b.count[columns], j = b.from[columns] + k % b.count[columns];
-            put_pixel(out->rgb + 3 * (i * out->columns + j), numbers, k * channels, channels, dtype);
+            add_pixel(sums + 3 * (i / step * out->columns + j / step), numbers, k * channels, channels, dtype);
         }
     }
+    if (ok) finish_image(out, sums, step, p->shape);
+    free(sums);
     tsr_release(&numbers);
     return ok;
 }

@@ -1,8 +1,8 @@
 /* plot.h - pictures of tensors: what tsr plot gathers and draws.
  *
  * What is drawn is gathered first, piece by piece, into something of the size of the picture:
- * matrices whose cells are means, curves whose points are means and extremes, images with pixels
- * left out. Then it is drawn, on a canvas for a file or with characters for a terminal.
+ * matrices whose cells are means, curves whose points are means and extremes, images whose pixels
+ * are means. Then it is drawn, on a canvas for a file or with characters for a terminal.
  */
 #ifndef TSR_CLI_PLOT_H
 #define TSR_CLI_PLOT_H
@@ -47,7 +47,7 @@ typedef struct curve {
     int64_t *counts;
 } curve;
 
-/* Bytes of red, green and blue: (rows, columns, 3), made smaller by leaving pixels out. */
+/* Bytes of red, green and blue: (rows, columns, 3), each the mean of as many of the tensor's. */
 typedef struct image {
     int      rows, columns;
     uint8_t *rgb;
