@@ -671,7 +671,13 @@ picture() {
 picture heat "$f/wave.npy"
 picture line "$f/nan.npy"
 picture hist "$f/wave.npy" --kind hist
+make 'arange(40) * 7 % 5 + 3' whole.npy
+picture whole "$f/whole.npy" --kind hist
 picture image "$f/image.npy"
+make 'where((arange(2000).reshape(2000, 1) + arange(2000)) % 2 == 0, 0, 200).astype(u8)' checked.npy
+try plot "$f/checked.npy" --kind image -o "$work/plot.npy" --force; wants "plot of a large image" 0
+try stats "$work/plot.npy[500, 400:800, 0]"; wants "its pixels are means" 0 '^  min +100$'
+grep -qE '^  max +100$' "$work/out"; report "of all that they cover" $?
 picture grid "$f/box.npy"
 make 'sin(arange(5).reshape(5, 1) + arange(3000) / 99.0)' curves.npy
 make '(arange(120 * 160 * 3).reshape(120, 160, 3) * 7919 % 251).astype(u8)' noise.npy

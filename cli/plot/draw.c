@@ -137,8 +137,8 @@ canvas *draw_histogram(const plot *p, const summary *found)
     canvas *c = canvas_new(720, 420);
     for (int i = 0; i < b->bins; i++)
         if (b->count[i] > most) most = b->count[i];
-    const double low = b->low < b->high ? b->low : b->low - 0.5,
-                 high = b->low < b->high ? b->high : b->high + 0.5;
+    const bool widens = b->whole || b->low >= b->high; /* a bar for a number is around it */
+    const double low = widens ? b->low - 0.5 : b->low, high = widens ? b->high + 0.5 : b->high;
     const chart ch = { c,
                        70,
                        40,
@@ -146,7 +146,7 @@ canvas *draw_histogram(const plot *p, const summary *found)
                        320,
                        { low, high, false, "value", false },
                        { 0, (double)most * 1.05, false, "count", false } };
-    chart_frame_with(&ch, p->title, CHART_WHOLE_UP);
+    chart_frame_with(&ch, p->title, CHART_WHOLE_UP | (b->whole ? CHART_WHOLE_ACROSS : 0));
     for (int i = 0; i < b->bins; i++) {
         const double x0 = ch.x + ch.w * i / b->bins, x1 = ch.x + ch.w * (i + 1) / b->bins,
                      y = chart_y(&ch, (double)b->count[i]);
