@@ -143,10 +143,15 @@ const char *bytes_text(char out[32], double bytes)
 
 /* Progress --------------------------------------------------------------------------- */
 
-void progress_begin(progress *p)
+bool shows_progress(void)
 {
     const char *term = getenv("TERM");
-    p->shown = is_terminal(stderr) && !(term && !strcmp(term, "dumb"));
+    return is_terminal(stderr) && !(term && !strcmp(term, "dumb"));
+}
+
+void progress_begin(progress *p)
+{
+    p->shown = shows_progress();
     p->started = p->drawn = now();
 }
 

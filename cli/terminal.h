@@ -41,7 +41,10 @@ double now(void);
  * by `indent`. Ends without a newline. */
 void print_wrapped(const char *text, int column, int indent, int width);
 
-/* A line on stderr that is drawn over again, if stderr is a terminal. */
+/* Is stderr a terminal on which a line can be drawn over again? */
+bool shows_progress(void);
+
+/* A line on stderr that is drawn over again, if stderr is such a terminal. */
 typedef struct progress {
     bool   shown;
     double started, drawn;

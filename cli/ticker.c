@@ -14,10 +14,9 @@
 
 #include "terminal.h"
 
-enum { TICKS_A_SECOND = 4, BAR = 24 };
+enum { TICKS_A_SECOND = 4, BAR = 24, TEXT = 44 };  /* columns of the bar, at most, and of what stands behind it */
 
-static volatile sig_atomic_t ticks, done, total, drawn;
-static const char *volatile unit = "steps";
+static volatile sig_atomic_t ticks, done, total, drawn, cells, in_bytes;
 
 static char *put_text(char *at, const char *text)
 {
@@ -35,31 +34,37 @@ static char *put_number(char *at, int x)
     return at;
 }
 
-/* "######......  3/7 steps, 12 s, about 16 s left", or MB in place of steps */
+/* "800 MB", "3.2 GB", "105 GB" */
+static char *put_megabytes(char *at, int megabytes)
+{
+    if (megabytes < 1000) return put_text(put_number(at, megabytes), " MB");
+    at = put_number(at, megabytes / 1000);
+    if (megabytes < 100000) at = put_number(put_text(at, "."), megabytes / 100 % 10);
+    return put_text(at, " GB");
+}
+
+static char *put_amount(char *at, int n) { return in_bytes ? put_megabytes(at, n) : put_number(at, n); }
+
+/* "[######......]  25%  3 of 12 steps  16 s left", or sizes in place of steps */
 static void draw(int signal_number)
 {
     char line[160], *at = line;
     (void)signal_number;
     ticks++;
     if (ticks < TICKS_A_SECOND) return;
-    const int seconds = (int)ticks / TICKS_A_SECOND;
-    const int filled = total > 0 ? (int)((int64_t)BAR * done / total) : 0;
-    at = put_text(at, "\r\033[K");
-    for (int i = 0; i < BAR; i++) *at++ = i < filled ? '#' : '.';
-    at = put_text(at, "  ");
-    at = put_number(at, (int)done);
-    at = put_text(at, "/");
-    at = put_number(at, (int)total);
-    at = put_text(at, " ");
-    at = put_text(at, unit);
-    at = put_text(at, ", ");
-    at = put_number(at, seconds);
-    at = put_text(at, " s");
-    if (done > 0 && done < total) {
-        at = put_text(at, ", about ");
-        at = put_number(at, (int)((int64_t)seconds * (total - done) / done));
-        at = put_text(at, " s left");
-    }
+    const int seconds = (int)ticks / TICKS_A_SECOND, part = done < total ? done : total;
+    const int percent = total > 0 ? (int)((int64_t)100 * part / total) : 0;
+    at = put_text(at, "\r\033[K[");
+    for (int i = 0; i < cells; i++) *at++ = total > 0 && i < (int64_t)cells * part / total ? '#' : '.';
+    at = put_text(at, percent < 10 ? "]   " : percent < 100 ? "]  " : "] ");
+    at = put_text(put_number(at, percent), "%  ");
+    at = put_amount(at, part);
+    at = put_text(at, " of ");
+    at = put_amount(at, total);
+    at = put_text(at, in_bytes ? "  " : " steps  ");
+    if (part > 0 && part < total) at = put_number(at, (int)((int64_t)seconds * (total - part) / part));
+    else                          at = put_number(at, seconds);
+    at = put_text(at, part > 0 && part < total ? " s left" : " s");
     drawn = 1;
     const ssize_t written = write(STDERR_FILENO, line, (size_t)(at - line));
     (void)written;
@@ -72,25 +77,27 @@ static void set_clock(bool on)
     (void)setitimer(ITIMER_REAL, &every, NULL);
 }
 
-static void begin(int steps, const char *what)
+static void begin(int steps, bool of_bytes)
 {
     struct sigaction action;
+    const int room = terminal_width() - TEXT;
     ticks = done = drawn = 0;
     total = steps;
-    unit = what;
-    if (!is_terminal(stderr)) return;
+    in_bytes = of_bytes;
+    cells = room > BAR ? BAR : room < 4 ? 4 : room;
+    if (!shows_progress()) return;
     memset(&action, 0, sizeof action);
     action.sa_handler = draw;
     action.sa_flags = SA_RESTART;
     if (sigaction(SIGALRM, &action, NULL) == 0) set_clock(true);
 }
 
-void ticker_begin(int steps) { begin(steps, "steps"); }
+void ticker_begin(int steps) { begin(steps, false); }
 void ticker_step(void) { done++; }
 
 static int megabytes(double bytes) { return bytes < 2e15 ? (int)(bytes / 1e6) : 2000000000; }
 
-void ticker_begin_bytes(double bytes) { begin(megabytes(bytes), "MB"); }
+void ticker_begin_bytes(double bytes) { begin(megabytes(bytes), true); }
 void ticker_reach(double bytes) { done = megabytes(bytes); }
 
 void ticker_end(void)

@@ -118,8 +118,10 @@ def check_progress():
            "a bar with rate and time left", text)
     expect(text.rstrip().split("\n")[0].endswith(")") or "\x1b[K" in text, "the bar is removed", text)
     status, text = run(["convert", name, os.path.join(WORK, "zeros.npz"), "--compress"], columns=60)
-    expect(status == 0 and re.search(r"[#.]{24}  \d+/1200 MB, \d+ s", text), "convert tells how far it is",
-           text)
+    expect(status == 0 and re.search(r"\[#+\.+\] +[1-9]\d?%  \d+ MB of 1\.2 GB  \d+ s left", text),
+           "convert tells how far it is", text)
+    lines = [len(x) for x in re.split(r"\r\x1b\[K|\r?\n", text)]
+    expect(max(lines) <= 60, "in the width that there is", text)
     status, text = run(["stats", "x.npy"])
     expect("s left" not in text, "short work shows no bar", text)
     os.remove(name)

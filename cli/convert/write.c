@@ -89,11 +89,18 @@ static bool declare_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to
     return true;
 }
 
+static void tell(void *done, int64_t bytes)
+{
+    *(double *)done += (double)bytes;
+    ticker_reach(*(double *)done);
+}
+
 static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, double *done)
 {
     const request *r = p->r;
     for (int64_t i = from; i < to; i++) {
         tsr_tensor *t = NULL;
+        const double before = *done;
         bool ok = make_tensor(&t, &p->steps[i], r);
         if (ok && tsr_writer_add(w, p->steps[i].name, t, encoding_of(&p->steps[i], r)) != TSR_OK) {
             complain(convert_name, "%s: %s", p->steps[i].name, tsr_last_error());
@@ -101,7 +108,7 @@ static bool write_steps(tsr_writer *w, const plan *p, int64_t from, int64_t to, 
         }
         tsr_release(&t);
         if (!ok) return false;
-        *done += (double)tsr_desc_bytes(&p->steps[i].desc);
+        *done = before + (double)tsr_desc_bytes(&p->steps[i].desc);
         ticker_reach(*done);
     }
     return true;
@@ -120,7 +127,8 @@ static bool write_file(plan *p, const char *path, int64_t from, int64_t to, doub
 {
     tsr_writer *w = NULL;
     const tsr_writer_opts how = { .format = p->format->name, .compress = p->r->compress,
-                                  .shard_bytes = p->r->shard_bytes, .quality = p->r->quality };
+                                  .shard_bytes = p->r->shard_bytes, .quality = p->r->quality,
+                                  .progress = tell, .progress_context = done };
     if (!p->is_stream && !p->r->shard && !may_write_to(convert_name, path, p->r->force)) return false;
     if (tsr_writer_create(&w, path, &how) != TSR_OK) {
         complain(convert_name, "%s", tsr_last_error());

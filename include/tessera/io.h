@@ -210,6 +210,10 @@ typedef struct tsr_writer_opts {
     uint64_t shard_bytes; /* safetensors: files NAME-00001-of-00003.safetensors of at most so many bytes of
                            * elements each (or one tensor), and NAME.safetensors.index.json; 0: one file */
     int quality;          /* jpeg: 1 to 100; 0 is 90 */
+    /* Called by tsr_writer_add after each part of a tensor, of 16 MiB or less, with the part's bytes; not by
+     * formats that take an image in one go. NULL: nobody is told. */
+    void (*progress)(void *context, int64_t bytes);
+    void *progress_context;
 } tsr_writer_opts;
 
 /* /dev/stdout and /dev/fd/N are written in order, as they are given, and not replaced: by the formats that

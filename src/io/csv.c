@@ -571,7 +571,7 @@ static tsr_status print_table(tsr_writer *w, printing *p, const tsri_file_entry 
     p->separator = w->format == &tsri_tsv ? '\t' : ',';
     p->at = 0;
     p->used = 0;
-    TSRI_TRY(tsri_each_run(t, print_run, p));
+    TSRI_TRY(tsri_each_run(w, t, print_run, p));
     TSRI_TRY(flush(p));
     return tsri_sink_cut(&w->sink, p->at);
 }

@@ -606,7 +606,7 @@ static tsr_status add_encoded(tsr_writer *w, uint64_t at, const tsr_tensor *t, c
     TSRI_CHECK(e.room, TSR_ENOMEM, "writer_add: %s: no room to encode", w->path);
     tsr_status s = t->dtype == TSR_F32 ? TSR_OK : tsr_cast(&f32, t, TSR_F32);
     if (s == TSR_OK) s = tsr_contiguous(&packed, f32 ? f32 : t);
-    if (s == TSR_OK) s = tsri_each_run(packed, encode_run, &e);
+    if (s == TSR_OK) s = tsri_each_run(w, packed, encode_run, &e);
     tsr_release(&f32);
     tsr_release(&packed);
     tsri_free(e.room, bytes);

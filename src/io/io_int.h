@@ -132,9 +132,9 @@ struct tsr_writer {
     uint64_t         data_end;    /* from there: how much is written or promised */
 };
 
-/* Calls fn with the elements of a tensor of any strides, row-major and packed, in runs. */
+/* Calls fn with the elements of a tensor of any strides, row-major and packed, in runs, and tells of each. */
 typedef tsr_status (*tsri_run_fn)(void *context, const void *data, size_t bytes);
-tsr_status tsri_each_run(const tsr_tensor *t, tsri_run_fn fn, void *context);
+tsr_status tsri_each_run(const tsr_writer *w, const tsr_tensor *t, tsri_run_fn fn, void *context);
 
 /* The elements of a tensor of any strides, row-major, to the sink at `at`. */
 tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t);

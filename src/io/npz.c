@@ -157,7 +157,7 @@ static tsr_status put_member(compressing *c, const tsri_file_entry *p, const tsr
 {
     unsigned char head[TSRI_NPY_WRITTEN];
     TSRI_TRY(put_run(c, head, tsri_npy_write(head, &p->desc)));
-    TSRI_TRY(tsri_each_run(t, put_run, c));
+    TSRI_TRY(tsri_each_run(c->w, t, put_run, c));
     return c->deflate ? put_piece(c, head, 0, true) : TSR_OK;
 }
 

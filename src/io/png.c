@@ -459,7 +459,7 @@ static tsr_status draw(drawing *d, const tsr_desc *desc, const tsr_tensor *t)
     TSRI_TRY(tsri_sink_write(&d->w->sink, 0, signature, SIGNATURE));
     d->at = SIGNATURE;
     TSRI_TRY(put_chunk(d, "IHDR", head, sizeof head));
-    TSRI_TRY(tsri_each_run(t, put_run, d));
+    TSRI_TRY(tsri_each_run(d->w, t, put_run, d));
     TSRI_TRY(put_chunk(d, "IEND", head, 0));
     return tsri_sink_cut(&d->w->sink, d->at);
 }

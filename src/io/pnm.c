@@ -234,7 +234,7 @@ static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
     swapping s;
     s.sink = &w->sink;
     s.at = text.length;
-    return tsri_each_run(t, write_swapped, &s);
+    return tsri_each_run(w, t, write_swapped, &s);
 }
 
 const tsri_format tsri_pnm = {

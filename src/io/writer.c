@@ -7,7 +7,10 @@
 #include "tessera/move.h"
 #include "tessera/view.h"
 
-enum { PIECE = 4 << 20 };  /* bytes of a strided tensor that are packed at a time */
+enum {
+    PIECE = 4 << 20, /* bytes of a strided tensor that are packed at a time */
+    RUN = 16 << 20   /* and of a packed one that are written before it is told of */
+};
 
 static tsr_status no_room(const tsr_writer *w)
 {
@@ -240,19 +243,30 @@ static tsr_status next_declared(tsri_file_entry **out, const tsr_writer *w, cons
 
 /* Adding ------------------------------------------------------------------------------- */
 
+/* Elements that lie beside each other. */
+static tsr_status give(const tsr_writer *w, const char *data, size_t bytes, tsri_run_fn fn, void *context)
+{
+    for (size_t done = 0; done < bytes; done += RUN) {
+        const size_t n = bytes - done < RUN ? bytes - done : RUN;
+        TSRI_TRY(fn(context, data + done, n));
+        if (w->opts.progress) w->opts.progress(w->opts.progress_context, (int64_t)n);
+    }
+    return TSR_OK;
+}
+
 /* One packed run of at most PIECE bytes of a tensor that is not: small ones are packed, larger
  * ones cut along their first dim. */
-static tsr_status each_run(const tsr_tensor *t, tsri_run_fn fn, void *context)
+static tsr_status each_run(const tsr_writer *w, const tsr_tensor *t, tsri_run_fn fn, void *context)
 {
     tsr_tensor place, *piece = tsr_place_none(&place), *packed = NULL;
     const int64_t bytes = tsr_byte_size(t);
     if (bytes == 0) return TSR_OK;
-    if (tsr_is_contiguous(t) && tsr_is_host(t)) return fn(context, t->data, (size_t)bytes);
+    if (tsr_is_contiguous(t) && tsr_is_host(t)) return give(w, t->data, (size_t)bytes, fn, context);
     if (bytes <= PIECE) {
         tsr_status s =
             tsr_is_host(t) ? tsr_rearrange(&packed, t) : tsr_to_host(&packed, t);
         if (s == TSR_OK && !tsr_is_contiguous(packed)) s = tsr_contiguous(&packed, packed);
-        if (s == TSR_OK) s = fn(context, packed->data, (size_t)bytes);
+        if (s == TSR_OK) s = give(w, packed->data, (size_t)bytes, fn, context);
         tsr_release(&packed);
         return s;
     }
@@ -261,15 +275,15 @@ static tsr_status each_run(const tsr_tensor *t, tsri_run_fn fn, void *context)
     for (int64_t i = 0; i < t->shape[0] && s == TSR_OK; i += rows) {
         const int64_t stop = t->shape[0] - i < rows ? t->shape[0] : i + rows;
         s = rows == 1 ? tsr_select(&piece, t, 0, i) : tsr_slice(&piece, t, 0, i, stop, 1);
-        if (s == TSR_OK) s = each_run(piece, fn, context);
+        if (s == TSR_OK) s = each_run(w, piece, fn, context);
     }
     tsr_release(&piece);
     return s;
 }
 
-tsr_status tsri_each_run(const tsr_tensor *t, tsri_run_fn fn, void *context)
+tsr_status tsri_each_run(const tsr_writer *w, const tsr_tensor *t, tsri_run_fn fn, void *context)
 {
-    return each_run(t, fn, context);
+    return each_run(w, t, fn, context);
 }
 
 typedef struct writing { tsri_sink *sink; uint64_t at; } writing;
@@ -284,7 +298,7 @@ static tsr_status write_run(void *context, const void *data, size_t bytes)
 tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t)
 {
     writing to = { &w->sink, at };
-    return each_run(t, write_run, &to);
+    return each_run(w, t, write_run, &to);
 }
 
 /* A stream begins with what a file gets at its end. */

@@ -109,6 +109,28 @@ TEST(test_shards_writer_of_one_file_has_one_part)
     tsr_writer_cancel(&w);
 }
 
+static void add_up(void *sum, int64_t bytes) { *(int64_t *)sum += bytes; }
+
+TEST(test_a_writer_tells_how_far_it_is)
+{
+    static const char *const names[] = { "p.npy", "p.npz", "p.safetensors", "p.gguf", "p.h5", "p.csv", "p" };
+    tsr_tensor *t = counted(6), *back = NULL;
+    EXPECT_OK(tsr_flip(&back, t, 1, (int[]){ 0 }));
+    for (int i = 0; i < 14; i++) {
+        int64_t bytes = 0;
+        const tsr_writer_opts opts = { .compress = i % 2, .no_sync = true, .progress = add_up,
+                                       .format = i / 2 == 6 ? "safetensors" : NULL,
+                                       .shard_bytes = i / 2 == 6 ? 16 : 0, .progress_context = &bytes };
+        tsr_writer *w = NULL;
+        EXPECT_OK(tsr_writer_create(&w, file_path(names[i / 2]), &opts));
+        EXPECT_OK(tsr_writer_add(w, i / 2 == 0 || i / 2 == 5 ? NULL : "a", i % 2 ? back : t, NULL));
+        EXPECT_MSG(bytes == tsr_byte_size(t), "%s: %lld bytes", names[i / 2], (long long)bytes);
+        tsr_writer_cancel(&w);
+    }
+    tsr_release(&t);
+    tsr_release(&back);
+}
+
 TEST(test_the_files_of_a_set_are_told)
 {
     tsr_writer *w = NULL;
