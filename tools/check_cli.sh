@@ -632,6 +632,18 @@ try eval;                         wants "no expression" 2 '' 'which expression'
 try eval '-x[0, 0]' "x=$f/x.npy"; wants "an expression that begins with -" 0 '^\[ 0 -1 -2 -3\]$'
 try eval '1' -o "$f/x.npy";       wants "eval over a file" 1 '' 'is there already'
 rm -f "$f/new.npy"
+cat >"$f/towns.csv" <<'TABLE'
+town,"a ""b""",c
+x,1.5,"p,q"
+"",2,
+y z,nan,"""r"
+TABLE
+try convert "$f/towns.csv" - --to csv; wants "a table as a table" 0
+diff "$f/towns.csv" "$work/out" >"$work/err" 2>&1 || diff <(sed 's/^"",2,$/"",2,""/' "$f/towns.csv") "$work/out" >"$work/err"
+report "keeps names and words" $?
+try convert "$f/towns.csv[1:]" - --to tsv --columns c,town; wants "some rows and columns of one" 0 '^"""r"	y z$'
+[ "$(head -n 1 "$work/out")" = "c	town" ]; report "keep their names" $?
+try show "$f/towns.csv" --columns twon; wants "a column that is none" 3 '' 'no column "twon" among its 3; did you mean "town"\?'
 try convert "$f/x.npy" - --to npz; wants "convert to standard output, as what is not written in order" 1 '' '^tsr: convert: standard output takes bytes in order, and npz is not written so: write a file$'
 status=0; echo none | "$tsr" info - >"$work/out" 2>"$work/err" || status=$?
 wants "standard input of no format" 3 '' '^tsr: info: standard input: neither'

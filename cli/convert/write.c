@@ -59,11 +59,23 @@ static bool number_as_text(char out[64], const tsr_meta *m)
     return true;
 }
 
+static bool is_table(const char *format) { return !strcmp(format, "csv") || !strcmp(format, "tsv"); }
+
+/* One table as another, with all of its columns. */
+static bool keeps_columns(const plan *p)
+{
+    const step *st = p->count == 1 ? &p->steps[0] : NULL;
+    if (!st || p->sources > 1 || p->r->transposes || !is_table(p->format->name)) return false;
+    const item *it = &st->s->items[st->index];
+    const bool some_rows = st->s->part.count == 1 && st->desc.ndim == 2;
+    return is_table(st->s->file[it->file].format) && it->column < 0 && (!st->s->has_part || some_rows);
+}
+
 /* What the format cannot hold is left out. */
 static void copy_metadata(tsr_writer *w, const plan *p)
 {
-    const bool texts_only = strcmp(p->format->name, "gguf") != 0;
-    for (int i = 0; i < p->sources && p->format->many; i++)
+    const bool keeps = keeps_columns(p), texts_only = !keeps && strcmp(p->format->name, "gguf") != 0;
+    for (int i = 0; i < p->sources && (p->format->many || keeps); i++)
         for (int k = 0; k < p->source[i].files; k++) {
             const tsr_file *f = source_file_at(&p->source[i], k);
             for (int64_t n = 0; f && n < tsr_file_meta_count(f); n++) {

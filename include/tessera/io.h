@@ -222,7 +222,8 @@ typedef struct tsr_writer_opts {
 TSR_API TSR_MUST_CHECK tsr_status tsr_writer_create(tsr_writer **out, const char *path,
                                                     const tsr_writer_opts *opts);
 
-/* safetensors (texts) and gguf; before the first tensor is added. The value is copied.
+/* safetensors (texts) and gguf; csv and tsv: the names of columns ("columns") and words in place of codes
+ * ("categories.NAME"), as they are read. Before the first tensor is added. The value is copied.
  * TSR_EINVAL if the key is there already; TSR_EUNSUPPORTED if the format has no such thing. */
 TSR_API TSR_MUST_CHECK tsr_status tsr_writer_meta(tsr_writer *w, const tsr_meta *meta);
 TSR_API TSR_MUST_CHECK tsr_status tsr_writer_text(tsr_writer *w, const char *key, const char *text);

@@ -8,7 +8,9 @@
  * says NA is missing: NaN in the table, and counted.
  *
  * A column whose first value is no number is one of words: the table has their codes, and the metadata the
- * words. One of nothing but true and false is 1 and 0. */
+ * words. One of nothing but true and false is 1 and 0.
+ *
+ * A table that is written with such metadata has names in its first line, and words in place of codes. */
 #include "core/alloc.h"
 #include "core/digits.h"
 #include "core/tensor_int.h"
@@ -530,6 +532,7 @@ typedef struct printing {
     tsr_writer *w;
     tsr_dtype   dtype;
     int64_t     columns, column;
+    const tsr_meta **words;  /* of each column, NULL for numbers; NULL if there are none at all */
     char        separator;
     uint64_t    at;
     size_t      used;
@@ -544,20 +547,126 @@ static tsr_status flush(printing *p)
     return TSR_OK;
 }
 
+static tsr_status put_byte(printing *p, char c)
+{
+    if (p->used == BUFFER) TSRI_TRY(flush(p));
+    p->buffer[p->used++] = c;
+    return TSR_OK;
+}
+
+/* May a text stand without quotes? */
+static bool is_plain_text(const char *text)
+{
+    const field f = { .text = text, .length = tsri_strlen(text) };
+    if (is_missing(&f) || text[0] == '#' || text[0] == ' ' || text[f.length - 1] == ' ') return false;
+    for (const char *p = text; *p; p++)
+        if (*p == ',' || *p == ';' || *p == '|' || *p == '"' || (unsigned char)*p < ' ') return false;
+    return true;
+}
+
+static tsr_status put_text(printing *p, const char *text)
+{
+    const bool quotes = !is_plain_text(text);
+    if (quotes) TSRI_TRY(put_byte(p, '"'));
+    for (; *text; text++) {
+        if (*text == '"') TSRI_TRY(put_byte(p, '"'));
+        TSRI_TRY(put_byte(p, *text));
+    }
+    return quotes ? put_byte(p, '"') : TSR_OK;
+}
+
+static tsr_status put_end(printing *p)
+{
+    const bool last = ++p->column == p->columns;
+    if (last) p->column = 0;
+    return put_byte(p, last ? '\n' : p->separator);
+}
+
+/* The word of a code, of what is missing nothing in quotes; *done is false where it is no code. */
+static tsr_status put_word(bool *done, printing *p, const void *e)
+{
+    const tsr_meta *words = p->words ? p->words[p->column] : NULL;
+    tsr_scalar s = tsr_scalar_i64(0);
+    *done = words && tsr_scalar_load(&s, p->dtype, e) == TSR_OK;
+    if (!*done) return TSR_OK;
+    const double code = tsr_scalar_to_f64(s);
+    if (code != code) return put_text(p, "");
+    *done = code >= 0 && code < (double)words->count && code == (double)(int64_t)code;
+    return *done ? put_text(p, words->texts[(int64_t)code]) : TSR_OK;
+}
+
 static tsr_status print_run(void *context, const void *data, size_t bytes)
 {
     printing *p = context;
     const size_t size = tsr_dtype_size(p->dtype);
     const tsr_dtype shown = p->dtype == TSR_BOOL ? TSR_U8 : p->dtype;
     for (const char *e = data, *end = e + bytes; e < end; e += size) {
-        if (p->used + FIELD > BUFFER) TSRI_TRY(flush(p));
-        tsri_text text = tsri_text_into(p->buffer + p->used, FIELD);
-        tsri_put_scalar(&text, shown, e);
-        const bool last = ++p->column == p->columns;
-        if (last) p->column = 0;
-        tsri_put_char(&text, last ? '\n' : p->separator);
-        p->used += text.length;
+        bool is_word = false;
+        TSRI_TRY(put_word(&is_word, p, e));
+        if (!is_word) {
+            if (p->used + FIELD > BUFFER) TSRI_TRY(flush(p));
+            tsri_text text = tsri_text_into(p->buffer + p->used, FIELD);
+            tsri_put_scalar(&text, shown, e);
+            p->used += text.length;
+        }
+        TSRI_TRY(put_end(p));
     }
+    return TSR_OK;
+}
+
+static const tsr_meta *find_texts(const tsr_writer *w, const char *key)
+{
+    for (int64_t i = 0; i < w->meta_list.count; i++)
+        if (tsri_streq(w->metas[i]->key, key)) return w->metas[i];
+    return NULL;
+}
+
+static const char categories[] = "categories.";
+
+/* The words of column i, which go by its name, or by its number where that is not the first of its name. */
+static const tsr_meta *words_of_column(const tsr_writer *w, const tsr_meta *names, int64_t i)
+{
+    const size_t before = sizeof categories - 1;
+    char number[24];
+    const char *name = names ? names->texts[i] : number;
+    tsri_text text = tsri_text_into(number, sizeof number);
+    tsri_put(&text, "%lld", (long long)i);
+    for (int64_t k = 0; k < i && names; k++)
+        if (tsri_streq(names->texts[k], name)) name = number;
+    for (int64_t k = 0; k < w->meta_list.count; k++) {
+        const char *key = w->metas[k]->key;
+        if (tsri_strlen(key) >= before && memcmp(key, categories, before) == 0 && tsri_streq(key + before, name))
+            return w->metas[k];
+    }
+    return NULL;
+}
+
+/* The first line, and which columns have words. */
+static tsr_status begin_columns(printing *p)
+{
+    const tsr_meta *names = find_texts(p->w, "columns");
+    TSRI_CHECK(!names || names->count == p->columns, TSR_EINVAL, "writer_add: %s: %lld names for %lld columns",
+               p->w->path, (long long)names->count, (long long)p->columns);
+    for (int64_t i = 0; names && i < names->count; i++) {
+        TSRI_TRY(put_text(p, names->texts[i]));
+        TSRI_TRY(put_end(p));
+    }
+    if (p->w->meta_list.count == 0) return TSR_OK;
+    p->words = tsri_bump_take(&p->w->memory, (size_t)p->columns * sizeof *p->words);
+    TSRI_CHECK(p->words, TSR_ENOMEM, "writer_add: %s: no room", p->w->path);
+    for (int64_t i = 0; i < p->columns; i++) p->words[i] = words_of_column(p->w, names, i);
+    return TSR_OK;
+}
+
+/* What the reader makes of a table. Missing values say so themselves. */
+static tsr_status check_meta(const tsr_writer *w, const tsr_meta *m)
+{
+    const size_t n = tsri_strlen(m->key), before = sizeof categories - 1;
+    const bool is_words = n >= before && memcmp(m->key, categories, before) == 0;
+    if (tsri_streq(m->key, "missing")) return TSR_OK;
+    TSRI_CHECK(tsri_streq(m->key, "columns") || is_words, TSR_EUNSUPPORTED,
+               "writer_meta: %s: a table has columns and categories.NAME, not \"%s\"", w->path, m->key);
+    TSRI_CHECK(m->type == TSR_META_TEXTS, TSR_EINVAL, "writer_meta: %s: \"%s\" takes texts", w->path, m->key);
     return TSR_OK;
 }
 
@@ -571,6 +680,8 @@ static tsr_status print_table(tsr_writer *w, printing *p, const tsri_file_entry 
     p->separator = w->format == &tsri_tsv ? '\t' : ',';
     p->at = 0;
     p->used = 0;
+    p->words = NULL;
+    TSRI_TRY(begin_columns(p));
     TSRI_TRY(tsri_each_run(w, t, print_run, p));
     TSRI_TRY(flush(p));
     return tsri_sink_cut(&w->sink, p->at);
@@ -587,12 +698,12 @@ static tsr_status add(tsr_writer *w, tsri_file_entry *planned, const tsr_tensor 
 
 const tsri_format tsri_csv = {
     .info = { "csv", "a table: numbers, and words as codes, between commas", true, true, false, ".csv" },
-    .open = open_csv, .read = read_table, .plan = plan, .add = add, .one_pass = true,
+    .open = open_csv, .read = read_table, .plan = plan, .add = add, .check_meta = check_meta, .one_pass = true,
     .may_be_empty = true,
 };
 
 const tsri_format tsri_tsv = {
     .info = { "tsv", "a table: numbers, and words as codes, between tabs", true, true, false, ".tsv .tab" },
-    .open = open_tsv, .read = read_table, .plan = plan, .add = add, .one_pass = true,
+    .open = open_tsv, .read = read_table, .plan = plan, .add = add, .check_meta = check_meta, .one_pass = true,
     .may_be_empty = true,
 };
