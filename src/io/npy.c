@@ -14,7 +14,7 @@ typedef struct reader {
 
 static tsr_status bad(const reader *r, const char *expected)
 {
-    return TSRI_DAMAGE(r->file, "%s: the header has no %s at its character %lld", r->name, expected,
+    return TSRI_DAMAGE(r->file, "%s has a header with no %s at its character %lld", r->name, expected,
                        (long long)(r->at - r->begin));
 }
 
@@ -192,9 +192,10 @@ tsr_status tsri_npy_add(tsri_entry **out, tsr_file *f, const char *name, const t
     tsri_entry *e;
     uint64_t bytes;
     char words[64];
-    TSRI_TRY(tsri_file_shape_bytes(&bytes, f, name, h->element ? h->element : 1, h->ndim, h->shape));
+    const char *what = *name ? name : "its shape";
+    TSRI_TRY(tsri_file_shape_bytes(&bytes, f, what, h->element ? h->element : 1, h->ndim, h->shape));
     if (h->element == 0) bytes = room;
-    TSRI_SOUND(bytes <= room, f, "%s: %s elements of '%s' take %llu bytes, and %llu are there", name,
+    TSRI_SOUND(bytes <= room, f, "%s: %s elements of '%s' take %llu bytes, and %llu are there", what,
                TSRI_DIMS(h->ndim, h->shape), h->descr, tsri_ull(bytes), tsri_ull(room));
     TSRI_TRY(tsri_file_add(f, &e, name, h->dtype, h->ndim, h->shape));
     tsri_text text = tsri_text_into(words, sizeof words);
