@@ -622,6 +622,11 @@ caret "shapes that do not broadcast" 1 2 'add' 'x + ones(5)'
 caret "a keyword that is none" 2 7 "no 'axsi'; did you mean axis" 'sum(x, axsi=0)'
 caret "an argument too many" 2 16 'takes 3 arguments' 'sum(x, 0, True, 4)'
 caret "an index out of bounds" 2 1 'out of bounds' 'x[7]'
+for expression in '10 ** 20' '2 ** 63' '3000000000 * 4000000000' '9223372036854775807 + 1' '1 << 70'; do
+    try eval "$expression";       wants "an integer of more than 64 bits: $expression" 2 '' 'does not fit 64 bits; with a point'
+done
+value '-2 ** 62 * 2 + 9223372036854775807' -1
+value '2.0 ** 64' 1.84467441e+19
 caret "words of Python" 2 2 "use &" 'x and x'
 caret "a character that means nothing" 2 2 'means nothing' 'x $ 1'
 caret "a text that does not end" 2 7 'does not end' 'einsum("ij'

@@ -7,6 +7,7 @@
 #if !defined(_WIN32)
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <math.h>
 #endif
 
 #include <stdio.h>
@@ -145,6 +146,21 @@ static bool is_negative_power(const char *op, int n, const operand *args)
            args[1].number.as.i < 0;
 }
 
+/* Integers of Python have no end. Those here have 64 bits, and no number of the expression wraps. */
+static bool exceeds_64_bits(const char *op, int n, const operand *args)
+{
+    if (n != 2 || !all_numbers(n, args)) return false;
+    if (args[0].number.dtype != TSR_I64 || args[1].number.dtype != TSR_I64) return false;
+    const long double x = (long double)args[0].number.as.i, y = (long double)args[1].number.as.i;
+    const long double z = !strcmp(op, "add")          ? x + y
+                          : !strcmp(op, "sub")        ? x - y
+                          : !strcmp(op, "mul")        ? x * y
+                          : !strcmp(op, "pow")        ? powl(x, y)
+                          : !strcmp(op, "shift_left") ? x * powl(2, y)
+                                                      : 0;
+    return !(z >= -0x1p63L && z < 0x1p63L);
+}
+
 /* Tensors of the dtypes that the op takes. */
 static bool prepare(machine *m, tsr_tensor **t, const op_facts *facts, int n, const operand *args,
                     const node *at)
@@ -176,6 +192,8 @@ bool call_elementwise(machine *m, operand *out, const char *op, int n, const ope
     if (!find_plain(&facts, op_of_truths(op, n, args))) return fail(m, at, "there is no function '%s'", op);
     const int takes = facts.signature.noperands - 1;
     if (takes != n) return fail(m, at, "%s takes %d operand%s, not %d", op, takes, takes == 1 ? "" : "s", n);
+    if (exceeds_64_bits(facts.info->name, n, args))
+        return fail(m, at, "this integer does not fit 64 bits; with a point it is a float, as 2.0 ** 64 is");
     bool ok = prepare(m, t, &facts, n, args, at);
     if (ok && run_op(&z, facts.info->name, n, t) != TSR_OK) ok = fail_by_library(m, at);
     if (ok && all_numbers(n, args)) ok = take_number(m, out, &z, at);
