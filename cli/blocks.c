@@ -80,32 +80,58 @@ void blocks_print_scale(int columns, uint32_t (*colour)(double t))
 
 /* Dots ----------------------------------------------------------------------------------- */
 
-dots dots_new(int columns, int lines)
+dots dots_new(int columns, int lines, int curves, uint32_t (*ink)(int curve))
 {
-    const bool braille = writes_utf8();
-    return (dots){ columns, lines, braille ? 2 : 1, braille ? 4 : 1,
-                   room_for((size_t)columns * (size_t)lines, 1) };
+    const bool braille = writes_utf8() && (curves == 1 || colour_count(stdout));
+    const size_t cells = (size_t)columns * (size_t)lines;
+    return (dots){ columns, lines, braille ? 2 : 1, braille ? 4 : 1, curves, 0, ink,
+                   room_for(cells, 1), room_for(cells, 1) };
 }
 
 void dots_free(dots *d)
 {
     free(d->cells);
-    d->cells = NULL;
+    free(d->owner);
+    d->cells = d->owner = NULL;
 }
 
 void dots_set(dots *d, int x, int y)
 {
     static const uint8_t bits[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
     if (x < 0 || y < 0 || x >= d->columns * d->across || y >= d->lines * d->down) return;
-    d->cells[y / d->down * d->columns + x / d->across] |= bits[y % d->down][x % d->across];
+    const int at = y / d->down * d->columns + x / d->across;
+    d->cells[at] |= bits[y % d->down][x % d->across];
+    d->owner[at] = (uint8_t)d->curve;
+}
+
+static void print_ink(const dots *d, int curve)
+{
+    const uint32_t c = d->ink(curve);
+    const uint8_t rgb[3] = { (uint8_t)(c >> 16), (uint8_t)(c >> 8), (uint8_t)c };
+    print_colour(false, rgb, colour_count(stdout));
+}
+
+void dots_print_legend(const dots *d)
+{
+    const bool coloured = colour_count(stdout) != 0;
+    fputs("rows", stdout);
+    for (int k = 0; k < d->curves; k++) {
+        putchar(' ');
+        if (coloured) print_ink(d, k);
+        printf(coloured ? "%d\033[0m" : "%d", k);
+    }
+    putchar('\n');
 }
 
 void dots_print_line(const dots *d, int line)
 {
+    const bool coloured = d->curves > 1 && colour_count(stdout);
     for (int x = 0; x < d->columns; x++) {
-        const uint8_t bits = d->cells[line * d->columns + x];
-        if (d->across == 1)  putchar(bits ? '*' : ' ');
+        const uint8_t bits = d->cells[line * d->columns + x], owner = d->owner[line * d->columns + x];
+        if (bits && coloured) print_ink(d, owner);
+        if (d->across == 1)  putchar(!bits ? ' ' : d->curves > 1 ? '0' + owner : '*');
         else if (bits == 0)  putchar(' ');
         else printf("%c%c%c", 0xe2, 0xa0 | bits >> 6, 0x80 | (bits & 0x3f)); /* U+2800 + bits */
     }
+    if (coloured) fputs("\033[0m", stdout);
 }

@@ -85,6 +85,10 @@ static int plot_curves(plot *p)
     int n = 0, code = EXIT_YES;
     bool ok = true;
     for (; n < wanted && ok; n++) ok = gather_curve(p, &v[n], n, p->r->out ? POINTS_MOST : 2 * (width - 12));
+    if (ok && p->ndim == 2 && p->shape[0] > n) {
+        const size_t used = strlen(p->title);
+        snprintf(p->title + used, sizeof p->title - used, ", the first %d rows", n);
+    }
     if (ok) {
         range_of_curves(p, n, v);
         if (p->r->out)      code = save(p, draw_curves(p, n, v));

@@ -705,6 +705,9 @@ for words in "wave.npy" "nan.npy" "wave.npy --kind hist" "image.npy" "noise.npy"
     [ "$(wc -c <"$work/size.svg")" -le "$(wc -c <"$work/size.png")" ]
     report "the SVG of $words is no larger than its PNG" $?
 done
+COLUMNS=60 try plot "$f/curves.npy" --kind line; wants "several curves as characters" 0 '^            rows 0 1 2 3 4$'
+grep -q '|.*0.*4' "$work/out" && ! grep -qF '*' "$work/out"; report "which are told apart" $?
+try plot "$f/wave.npy" --kind line;       wants "more curves than are drawn" 0 '^f32\(60, 50\), the first 8 rows$'
 try plot "$f/curves.npy" --kind line -o "$work/curves.svg"; wants "plot of several curves" 0
 grep -q '>row 4</text>' "$work/curves.svg" && grep -q '>value</text>' "$work/curves.svg"
 report "curves have a legend and labels" $?

@@ -33,9 +33,9 @@ static void dot_curve(const plot *p, dots *d, const curve *v)
 void print_curves(const plot *p, int n, const curve *v, int width)
 {
     const int lines = terminal_height() > 24 ? 18 : 14;
-    dots d = dots_new(width - 12, lines);
+    dots d = dots_new(width - 12, lines, n, chart_colour);
     puts(p->title);
-    for (int k = 0; k < n; k++) dot_curve(p, &d, &v[k]);
+    for (d.curve = 0; d.curve < n; d.curve++) dot_curve(p, &d, &v[d.curve]);
     for (int i = 0; i < lines; i++) {
         char label[32] = "";
         if (i == 0)              chart_number(label, sizeof label, p->high);
@@ -45,6 +45,8 @@ void print_curves(const plot *p, int n, const curve *v, int width)
         putchar('\n');
     }
     printf("%10s 0%*" PRId64 "\n", "", width - 13, v[0].length - 1);
+    if (n > 1) printf("%12s", "");
+    if (n > 1) dots_print_legend(&d);
     dots_free(&d);
 }
 
