@@ -25,6 +25,7 @@ typedef struct view {
     place    where, before;   /* before: where help was asked for */
     int64_t *shown, count;    /* items that match what is looked for */
     int64_t  at, top;         /* of the list: which one, and which is drawn first */
+    int      order;           /* of the list, among `orders` */
     int      lines;           /* of the list */
     char     find[TYPED];     /* what is looked for; "" for all */
     char     prompt;          /* '/' or ':' while something is typed; else 0 */
@@ -213,17 +214,18 @@ static void open_tensor(view *v)
     if (v->count && sheet_open(&v->sheet, v->s, v->shown[v->at])) v->where = IN_SHEET;
 }
 
-/* The next order; the cursor stays with its tensor. */
+static const char *const orders[] = { "name", "size", "dtype", "shape", "file" };
+enum { ORDERS = (int)(sizeof orders / sizeof *orders) };
+
+/* By the next order, and to the first tensor of it. */
 static void sort_again(view *v)
 {
-    static const char *const orders[] = { "name", "size", "dtype", "shape", "file" };
-    static int order;
     listing l = { 0 };
-    order = (order + 1) % 5;
-    listing_apply(&l, v->s, orders[order]);
+    v->order = (v->order + 1) % ORDERS;
+    listing_apply(&l, v->s, orders[v->order]);
     find(v, v->find);
     choose(v, 0);
-    snprintf(v->message, sizeof v->message, "sorted by %s", orders[order]);
+    snprintf(v->message, sizeof v->message, "sorted by %s", orders[v->order]);
 }
 
 /* False: the end. */
@@ -319,10 +321,12 @@ static bool take_key(view *v, int key)
 /* The command ---------------------------------------------------------------------------- */
 
 /* Returns an exit code. */
-static int look(source *s)
+static int look(source *s, const char *sort)
 {
     view *v = room_for(1, sizeof *v);
     v->s = s;
+    for (int i = 0; i < ORDERS && sort; i++)
+        if (!strcmp(orders[i], sort)) v->order = i;
     v->shown = room_for((size_t)s->count, sizeof *v->shown);
     find(v, "");
     int code = s->damaged ? EXIT_INPUT : EXIT_YES;
@@ -365,7 +369,7 @@ static int run_view(int argc, char **argv)
         if (!s.count) code = listing_found_none(&list, name_of_command);
         if (code == EXIT_YES && !s.count) code = complain(name_of_command, "%s has no tensors", s.path);
     }
-    if (code == EXIT_YES) code = look(&s);
+    if (code == EXIT_YES) code = look(&s, list.sort);
     source_close(&s);
     return code;
 }

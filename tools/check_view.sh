@@ -116,8 +116,8 @@ until_holds is_coloured; report "the heat map has 256 colours" $?
 keys q "clear; COLORTERM=truecolor '$tsr' view m.npz:block.0.weight" Enter
 sees "and again" '^\[0, 0\] = -6.25'
 keys q "clear; NO_COLOR=1 '$tsr' view m.npz:block.0.weight" Enter
-sees "without colours" '^\[0, 0\] = -6.25'
-! is_coloured; report "NO_COLOR is heeded" $?
+is_plain() { has '^\[0, 0\] = -6.25' && ! is_coloured; } # what was there before is coloured
+until_holds is_plain; report "NO_COLOR is heeded" $?
 
 # --- another size, and signals ----------------------------------------------------------------
 
@@ -126,6 +126,13 @@ t resize-window -x 80 -y 30
 sees "more rows after a resize" '^11 .* 7.125'
 keys q
 sees "the end" '^ready>'
+
+keys "clear; '$tsr' view m.npz --sort size" Enter
+sees "the list in an order" '^> block\.10\.weight'
+keys s
+sees "s goes on from the order of --sort" '^sorted by dtype'
+keys q
+sees "the end again" '^ready>'
 
 # sane TITLE: the terminal echoes, and ends lines.
 sane() {
