@@ -172,6 +172,16 @@ static bool take_quantiles(call *c, quantile_fn of)
 static bool run_quantile(call *c) { return take_quantiles(c, tsr_quantile); }
 static bool run_nanquantile(call *c) { return take_quantiles(c, tsr_nanquantile); }
 
+/* Of 100, not of 1. */
+static bool run_percentile(call *c)
+{
+    tsr_tensor *hundred = NULL;
+    const bool ok = call_done(c, tsr_full(&hundred, TSR_F64, TSR_SCALAR_SHAPE, tsr_scalar_f64(100))) &&
+                    call_done(c, tsr_div(&c->v[1].t, c->v[1].t, hundred));
+    tsr_release(&hundred);
+    return ok && run_quantile(c);
+}
+
 /* The counts; the edges are linspace(low, high, bins + 1). */
 static bool run_histogram(call *c)
 {
@@ -181,6 +191,39 @@ static bool run_histogram(call *c)
         call_done(c, tsr_histogram(&c->z, &edges, v[0].t, v[1].i, v[2].r, v[3].r, NULL, v[4].b));
     tsr_release(&edges);
     return ok;
+}
+
+/* Pictures ------------------------------------------------------------------------------- */
+
+static bool slot_mode(call *c, tsr_interpolation *out, int i)
+{
+    static const char *const names[] = { "nearest", "nearest-exact", "linear", "cubic", "area" };
+    *out = TSR_INTERPOLATE_LINEAR;
+    if (!slot_given(c, i)) return true;
+    for (int m = 0; m < 5; m++)
+        if (c->a[i].kind == OPERAND_TEXT && !strcmp(c->a[i].text, names[m])) {
+            *out = (tsr_interpolation)m;
+            return true;
+        }
+    return fail(c->m, slot_place(c, i), "a mode is 'nearest', 'nearest-exact', 'linear', 'cubic' or 'area'");
+}
+
+/* The last dims of x, or those before the last, become as long as `size` says. */
+static bool run_resize(call *c)
+{
+    tsr_tensor *x = tsr_retain(c->v[0].t);
+    tsr_resize_options how = { .align_corners = c->v[3].b, .antialias = c->v[4].b };
+    const int n = c->v[1].n, ndim = c->v[0].t->ndim;
+    const bool last = c->v[5].b && ndim > n, alone = ndim == n;
+    tsr_status s = TSR_OK;
+    const bool known = slot_mode(c, &how.mode, 2);
+    if (last)                 s = tsr_move_axis(&x, x, -1, ndim - n - 1);
+    if (s == TSR_OK && alone) s = tsr_unsqueeze(&x, x, 0);
+    if (s == TSR_OK) s = tsr_resize(&c->z, x, n, c->v[1].ints, &how);
+    if (s == TSR_OK && last)  s = tsr_move_axis(&c->z, c->z, ndim - n - 1, -1);
+    if (s == TSR_OK && alone) s = tsr_squeeze(&c->z, c->z, 0);
+    tsr_release(&x);
+    return known && call_done(c, s);
 }
 
 /* The list ------------------------------------------------------------------------------- */
