@@ -47,6 +47,10 @@ static void use_own_words(char text[COMPLAINT_BYTES])
         { "(opts.separator chooses another)", "(--separator chooses another)" },
         { "(opts.columns chooses columns)", "(--columns chooses columns)" },
         { " (tsr_file_read_raw gives its bytes)", "" },
+        { "(tsr_cast converts", "(astype converts" },
+        { " (tsr_cast)", "; astype converts" },
+        { "(tsr_stack)", "(stack has one)" },
+        { "tsr_cast one of them", "astype converts one of them" },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) replace(text, words[i][0], words[i][1]);
     if (!strncmp(text, "file: ", 6)) replace(text, "file: ", "");

@@ -601,6 +601,10 @@ value 'concatenate([arange(2), 9 * ones(1)])' '[0. 1. 9.]'
 value 'x.astype(f16).dtype' f16 "x=$f/x.npy"
 value 'quantile(arange(5), 1)' 4.
 value 'eye(2, 3, dtype=i8)[1]' '[0 1 0]'
+value 'percentile(arange(5), [25, 100])' '[1. 4.]'
+value 'resize(x, (5, 40)).shape' '[ 5 40]' "x=$f/wave.npy"
+value 'resize(x, (7, 5), "cubic", channels_last=True).shape' '[7 5 3]' "x=$f/image.npy"
+value 'abs(resize(x, (4, 5), channels_last=True).astype(f32) - resize(x.transpose(2, 0, 1), (4, 5)).transpose(1, 2, 0)).max()' 0. "x=$f/image.npy"
 value 'x.T.max() - y.min()' 23. "x=$f/x.npy" "y=$f/nan.npy[:1]"
 
 # caret TITLE STATUS COLUMN PATTERN EXPRESSION: the complaint, and where its caret stands.
@@ -627,6 +631,8 @@ for expression in '10 ** 20' '2 ** 63' '3000000000 * 4000000000' '92233720368547
 done
 value '-2 ** 62 * 2 + 9223372036854775807' -1
 value '2.0 ** 64' 1.84467441e+19
+caret "a dtype that is not taken" 1 0 'dtype must be floating/u8, but x is i64.* \(astype converts\)$' 'resize(x, (4, 4))'
+caret "scalars side by side" 1 0 'scalars have no dim to join along \(stack has one\)$' 'concatenate([ones(()), ones(())])'
 caret "words of Python" 2 2 "use &" 'x and x'
 caret "a character that means nothing" 2 2 'means nothing' 'x $ 1'
 caret "a text that does not end" 2 7 'does not end' 'einsum("ij'
