@@ -25,7 +25,8 @@ static bool is_stream(const request *r) { return r->out && !strcmp(r->out, "-");
 static int save(const plot *p, canvas *c)
 {
     tsr_clear_error(); /* what is there afterwards is about the picture */
-    const tsr_status s = c ? canvas_save(c, is_stream(p->r) ? "/dev/stdout" : p->r->out, p->r->to) : TSR_ENOMEM;
+    const char *path = is_stream(p->r) ? "/dev/stdout" : p->r->out;
+    const tsr_status s = c ? canvas_save(c, path, p->r->to) : TSR_ENOMEM;
     const char *system = strerror(errno);
     canvas_free(c);
     if (s == TSR_OK) return EXIT_YES;
@@ -229,12 +230,15 @@ static bool is_picture(const char *format)
 static int check_result(request *r)
 {
     if (!r->out) return r->to ? complain_usage(name_of_command, "--to goes with -o PICTURE") : EXIT_YES;
-    if (is_stream(r) && (!r->to || r->json))
-        return complain_usage(name_of_command, r->json ? "standard output takes the picture or JSON, not both"
-                                               : "standard output has no name that says a format: use --to svg");
+    if (is_stream(r) && r->json)
+        return complain_usage(name_of_command, "standard output takes the picture or JSON, not both");
+    if (is_stream(r) && !r->to)
+        return complain_usage(name_of_command,
+                              "standard output has no name that says a format: use --to svg");
     const char *format = r->to ? r->to : canvas_format(r->out);
     if (!is_picture(format))
-        return complain_usage(name_of_command, "%s%s is no picture that is written: svg png jpeg pnm npy are",
+        return complain_usage(name_of_command,
+                              "%s%s is no picture that is written: svg png jpeg pnm npy are",
                               r->to ? "--to " : "", r->to ? r->to : r->out);
     r->to = format;
     return is_stream(r) || may_write_to(name_of_command, r->out, r->force) ? EXIT_YES : EXIT_NO;

@@ -14,7 +14,8 @@
 
 #include "terminal.h"
 
-enum { TICKS_A_SECOND = 4, BAR = 24, TEXT = 44 };  /* columns of the bar, at most, and of what stands behind it */
+/* Columns of the bar, at most, and of what stands behind it. */
+enum { TICKS_A_SECOND = 4, BAR = 24, TEXT = 44 };
 
 static volatile sig_atomic_t ticks, done, total, drawn, cells, in_bytes;
 

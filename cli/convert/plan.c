@@ -26,8 +26,8 @@ static bool check_options(const request *r, const char *format)
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const char *first = options[i].first, *second = options[i].second;
         if (!options[i].given || !strcmp(format, first) || (second && !strcmp(format, second))) continue;
-        complain_usage(convert_name, "%s is for %s%s%s, not %s", options[i].name, first, second ? " and " : "",
-                       second ? second : "", format);
+        complain_usage(convert_name, "%s is for %s%s%s, not %s", options[i].name, first,
+                       second ? " and " : "", second ? second : "", format);
         return false;
     }
     return true;

@@ -177,7 +177,8 @@ bool gather_image(plot *p, image *out, int most_rows, int most_columns)
         ok = read_piece(p, &numbers, &p->c, &b);
         for (int64_t k = 0; ok && k < tsr_numel(numbers) / channels; k++) {
             const int64_t i = b.from[rows] + k / b.count[columns], j = b.from[columns] + k % b.count[columns];
-            add_pixel(sums + 3 * (i / step * out->columns + j / step), numbers, k * channels, channels, dtype);
+            float *sum = sums + 3 * (i / step * out->columns + j / step);
+            add_pixel(sum, numbers, k * channels, channels, dtype);
         }
     }
     if (ok) finish_image(out, sums, step, p->shape);

@@ -234,8 +234,8 @@ static tsr_status no_such_column(const tsr_file *f, const layout *l, const char 
         if (d < most) most = d, best = l->columns[i].name;
     }
     const bool hint = best || (l->count && l->columns[0].name);
-    return tsri_fail(TSR_EINDEX, "file_open: %s has no column \"%.100s\" among its %lld%s%.100s%s", f->path, name,
-                     (long long)l->count, best ? "; did you mean \"" : hint ? "; the first is \"" : "",
+    return tsri_fail(TSR_EINDEX, "file_open: %s has no column \"%.100s\" among its %lld%s%.100s%s", f->path,
+                     name, (long long)l->count, best ? "; did you mean \"" : hint ? "; the first is \"" : "",
                      best ? best : hint ? l->columns[0].name : "", best ? "\"?" : hint ? "\"" : "");
 }
 
@@ -623,6 +623,12 @@ static const tsr_meta *find_texts(const tsr_writer *w, const char *key)
 
 static const char categories[] = "categories.";
 
+static bool is_of_words(const char *key)
+{
+    const size_t before = sizeof categories - 1;
+    return tsri_strlen(key) >= before && memcmp(key, categories, before) == 0;
+}
+
 /* The words of column i, which go by its name, or by its number where that is not the first of its name. */
 static const tsr_meta *words_of_column(const tsr_writer *w, const tsr_meta *names, int64_t i)
 {
@@ -635,8 +641,7 @@ static const tsr_meta *words_of_column(const tsr_writer *w, const tsr_meta *name
         if (tsri_streq(names->texts[k], name)) name = number;
     for (int64_t k = 0; k < w->meta_list.count; k++) {
         const char *key = w->metas[k]->key;
-        if (tsri_strlen(key) >= before && memcmp(key, categories, before) == 0 && tsri_streq(key + before, name))
-            return w->metas[k];
+        if (is_of_words(key) && tsri_streq(key + before, name)) return w->metas[k];
     }
     return NULL;
 }
@@ -645,8 +650,9 @@ static const tsr_meta *words_of_column(const tsr_writer *w, const tsr_meta *name
 static tsr_status begin_columns(printing *p)
 {
     const tsr_meta *names = find_texts(p->w, "columns");
-    TSRI_CHECK(!names || names->count == p->columns, TSR_EINVAL, "writer_add: %s: %lld names for %lld columns",
-               p->w->path, (long long)names->count, (long long)p->columns);
+    TSRI_CHECK(!names || names->count == p->columns, TSR_EINVAL,
+               "writer_add: %s: %lld names for %lld columns", p->w->path, (long long)names->count,
+               (long long)p->columns);
     for (int64_t i = 0; names && i < names->count; i++) {
         TSRI_TRY(put_text(p, names->texts[i]));
         TSRI_TRY(put_end(p));
@@ -661,10 +667,8 @@ static tsr_status begin_columns(printing *p)
 /* What the reader makes of a table. Missing values say so themselves. */
 static tsr_status check_meta(const tsr_writer *w, const tsr_meta *m)
 {
-    const size_t n = tsri_strlen(m->key), before = sizeof categories - 1;
-    const bool is_words = n >= before && memcmp(m->key, categories, before) == 0;
     if (tsri_streq(m->key, "missing")) return TSR_OK;
-    TSRI_CHECK(tsri_streq(m->key, "columns") || is_words, TSR_EUNSUPPORTED,
+    TSRI_CHECK(tsri_streq(m->key, "columns") || is_of_words(m->key), TSR_EUNSUPPORTED,
                "writer_meta: %s: a table has columns and categories.NAME, not \"%s\"", w->path, m->key);
     TSRI_CHECK(m->type == TSR_META_TEXTS, TSR_EINVAL, "writer_meta: %s: \"%s\" takes texts", w->path, m->key);
     return TSR_OK;
@@ -698,12 +702,12 @@ static tsr_status add(tsr_writer *w, tsri_file_entry *planned, const tsr_tensor 
 
 const tsri_format tsri_csv = {
     .info = { "csv", "a table: numbers, and words as codes, between commas", true, true, false, ".csv" },
-    .open = open_csv, .read = read_table, .plan = plan, .add = add, .check_meta = check_meta, .one_pass = true,
-    .may_be_empty = true,
+    .open = open_csv, .read = read_table, .plan = plan, .add = add, .check_meta = check_meta,
+    .one_pass = true, .may_be_empty = true,
 };
 
 const tsri_format tsri_tsv = {
     .info = { "tsv", "a table: numbers, and words as codes, between tabs", true, true, false, ".tsv .tab" },
-    .open = open_tsv, .read = read_table, .plan = plan, .add = add, .check_meta = check_meta, .one_pass = true,
-    .may_be_empty = true,
+    .open = open_tsv, .read = read_table, .plan = plan, .add = add, .check_meta = check_meta,
+    .one_pass = true, .may_be_empty = true,
 };

@@ -614,8 +614,8 @@ static tsr_status check_given(const char *op, const tsr_tensor *out, const tsr_d
 static tsr_status check_readable(const char *op, const tsr_file *f, const tsri_entry *e)
 {
     TSRI_CHECK(e->dtype != TSR_DTYPE_INVALID, TSR_EUNSUPPORTED,
-               "%s: %s%s%s is encoded as %s, which is not read here (tsr_file_read_raw gives its bytes)", op, f->path,
-               e->name[0] ? ":" : "", e->name, e->encoding);
+               "%s: %s%s%s is encoded as %s, which is not read here (tsr_file_read_raw gives its bytes)", op,
+               f->path, e->name[0] ? ":" : "", e->name, e->encoding);
     return TSR_OK;
 }
 

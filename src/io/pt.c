@@ -412,8 +412,9 @@ static tsr_status add_other(checkpoint *c, const tsri_value *v)
                "lists, tuples and attributes of objects are read, and nothing in a pickle is run",
                c->f->path, n, x->module, k, x->name);
     const bool sparse = array && is_named(x, "_rebuild_sparse_tensor");
-    if (sparse)                                        tsri_put(&text, "sparse (to_dense() before saving)");
-    else if (array && is_named(x, "_rebuild_qtensor")) tsri_put(&text, "quantised (dequantize() before saving)");
+    const bool quantised = array && is_named(x, "_rebuild_qtensor");
+    if (sparse)         tsri_put(&text, "sparse (to_dense() before saving)");
+    else if (quantised) tsri_put(&text, "quantised (dequantize() before saving)");
     else tsri_put(&text, array ? "%.*s.%.*s" : "%.*s.%.*s, not read", n, x->module, k, x->name);
     TSRI_SOUND(tsri_is_utf8(words, text.length), c->f, "a name that is no UTF-8");
     if (!array) return add_text(c, words, text.length);

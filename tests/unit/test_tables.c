@@ -60,10 +60,17 @@ TEST(test_words_become_codes_and_missing_values_are_counted)
     expect_table(f, 5, 3, (const double[]){ 0, 1, 0, 1, NAN, 0, 0, NAN, NAN, NAN, 4, 0, 2, 5, NAN });
 }
 
+static void tell_texts(tsr_writer *w, const char *key, int64_t n, const char *const *texts)
+{
+    const tsr_meta m = { .key = key, .type = TSR_META_TEXTS, .count = n, .texts = texts };
+    EXPECT_OK(tsr_writer_meta(w, &m));
+}
+
 TEST(test_a_table_is_written_with_its_names_and_words)
 {
     static const char want[] = "a,\"b,c\",a\nnan,u,\"NA\"\n7,\"#v\",u\n-1,\"\",0.5\n";
-    static const char *const names[] = { "a", "b,c", "a" }, *const words[] = { "u", "#v" }, *const more[] = { "NA", "u" };
+    static const char *const names[] = { "a", "b,c", "a" }, *const words[] = { "u", "#v" },
+                     *const more[] = { "NA", "u" };
     double numbers[] = { NAN, 0, 0, 7, 1, 1, -1, NAN, 0.5 };
     tsr_tensor t;
     tsr_desc d;
@@ -72,9 +79,9 @@ TEST(test_a_table_is_written_with_its_names_and_words)
     EXPECT_OK(tsr_desc_init(&d, TSR_F64, TSR_SHAPE(3, 3), NULL));
     EXPECT_OK(tsr_place(&t, numbers, &d));
     EXPECT_OK(tsr_writer_create(&w, file_path("t.csv"), NULL));
-    EXPECT_OK(tsr_writer_meta(w, &(tsr_meta){ "columns", TSR_META_TEXTS, .count = 3, .texts = names }));
-    EXPECT_OK(tsr_writer_meta(w, &(tsr_meta){ "categories.b,c", TSR_META_TEXTS, .count = 2, .texts = words }));
-    EXPECT_OK(tsr_writer_meta(w, &(tsr_meta){ "categories.2", TSR_META_TEXTS, .count = 2, .texts = more }));
+    tell_texts(w, "columns", 3, names);
+    tell_texts(w, "categories.b,c", 2, words);
+    tell_texts(w, "categories.2", 2, more);
     EXPECT_FAILS(tsr_writer_text(w, "about", "x"), TSR_EUNSUPPORTED, "columns and categories");
     EXPECT_FAILS(tsr_writer_text(w, "categories.a", "x"), TSR_EINVAL, "takes texts");
     EXPECT_OK(tsr_writer_add(w, NULL, &t, NULL));
@@ -83,7 +90,7 @@ TEST(test_a_table_is_written_with_its_names_and_words)
     EXPECT(f && fread(text, 1, sizeof text - 1, f) == sizeof want - 1 && !strcmp(text, want));
     if (f) fclose(f);
     EXPECT_OK(tsr_writer_create(&w, file_path("t.csv"), NULL));
-    EXPECT_OK(tsr_writer_meta(w, &(tsr_meta){ "columns", TSR_META_TEXTS, .count = 2, .texts = names }));
+    tell_texts(w, "columns", 2, names);
     EXPECT_FAILS(tsr_writer_add(w, NULL, &t, NULL), TSR_EINVAL, "2 names for 3 columns");
     tsr_writer_cancel(&w);
 }
