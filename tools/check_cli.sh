@@ -655,6 +655,10 @@ report "keeps names and words" $?
 try convert "$f/towns.csv[1:]" - --to tsv --columns c,town; wants "some rows and columns of one" 0 '^"""r"	y z$'
 [ "$(head -n 1 "$work/out")" = "c	town" ]; report "keep their names" $?
 try show "$f/towns.csv" --columns twon; wants "a column that is none" 3 '' 'no column "twon" among its 3; did you mean "town"\?'
+try convert "$f/x.npy" "$f/unnamed.npz" --rename '^x$='; wants "no name" 0
+try info "$f/unnamed.npz" --names; wants "which gets that of NumPy" 0 '^arr_0$'
+make 'arange(3).astype(u64)' u64.npy
+try convert "$f/u64.npy" "$f/new.gguf"; wants "a dtype that gguf has not" 1 '' 'gguf has no u64; --dtype f32 converts it$'
 try convert "$f/x.npy" - --to npz; wants "convert to standard output, as what is not written in order" 1 '' '^tsr: convert: standard output takes bytes in order, and npz is not written so: write a file$'
 status=0; echo none | "$tsr" info - >"$work/out" 2>"$work/err" || status=$?
 wants "standard input of no format" 3 '' '^tsr: info: standard input: neither'

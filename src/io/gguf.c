@@ -461,7 +461,8 @@ static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
     const tsri_gguf_type *type = p->encoding ? tsri_gguf_type_named(p->encoding) : own;
     TSRI_CHECK(type || !p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: \"%s\" is no encoding of gguf",
                w->path, p->encoding);
-    TSRI_CHECK(type, TSR_EDTYPE, "writer_add: %s: gguf has no %s", w->path, tsr_dtype_name(p->desc.dtype));
+    TSRI_CHECK(type, TSR_EDTYPE, "writer_add: %s: gguf has no %s (tsr_cast, or another format)", w->path,
+               tsr_dtype_name(p->desc.dtype));
     TSRI_CHECK(*p->name && tsri_is_utf8(p->name, tsri_strlen(p->name)), TSR_EINVAL,
                "writer_add: %s: the name \"%s\" is empty, or not UTF-8", w->path, p->name);
     if (type->elements > 1 && p->desc.dtype == TSR_U8) TSRI_TRY(plan_blocks(w, p, type));

@@ -127,7 +127,8 @@ tsr_status tsri_hdf5_plan(tsr_writer *w, tsri_file_entry *p)
     TSRI_CHECK(is_path(p->name), TSR_EINVAL,
                "writer_add: %s: \"%.100s\" is no path of HDF5: names with one / between, at most %d", w->path,
                p->name, TSRI_HDF5_DEEPEST);
-    TSRI_CHECK(has_dtype(p->desc.dtype), TSR_EDTYPE, "writer_add: %s: hdf5 has no %s", w->path,
+    TSRI_CHECK(has_dtype(p->desc.dtype), TSR_EDTYPE,
+               "writer_add: %s: hdf5 has no %s (tsr_cast, or another format)", w->path,
                tsr_dtype_name(p->desc.dtype));
     p->kind = w->opts.compress && p->desc.ndim > 0 && p->bytes > 0;
     return plan_groups(w, p->name);

@@ -106,6 +106,7 @@ typedef struct tsri_file_entry {
     uint32_t    kind;           /* the format's own */
     uint32_t    check;          /* the format's own: a checksum */
     bool        written;
+    bool        unnamed;        /* it was planned without a name, which the format gave it */
     int64_t     shard;          /* which file of a set, and */
     uint64_t    shard_bytes;    /* how much is in it then */
 } tsri_file_entry;

@@ -428,7 +428,8 @@ static tsr_status data_start(tsr_writer *w, uint64_t *out)
 static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
 {
     TSRI_CHECK(!p->encoding, TSR_EUNSUPPORTED, "writer_add: %s: safetensors has no encodings", w->path);
-    TSRI_CHECK(name_of(p->desc.dtype), TSR_EDTYPE, "writer_add: %s: safetensors has no %s", w->path,
+    TSRI_CHECK(name_of(p->desc.dtype), TSR_EDTYPE,
+               "writer_add: %s: safetensors has no %s (tsr_cast, or another format)", w->path,
                tsr_dtype_name(p->desc.dtype));
     TSRI_CHECK(!tsri_streq(p->name, "__metadata__"), TSR_EINVAL,
                "writer_add: %s: no tensor can be called __metadata__", w->path);

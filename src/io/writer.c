@@ -200,6 +200,7 @@ static tsr_status plan(tsri_file_entry **out, tsr_writer *w, const char *op, con
     p->name = tsri_bump_text(&w->memory, name, tsri_strlen(name));
     p->encoding = encoding ? tsri_bump_text(&w->memory, encoding, tsri_strlen(encoding)) : NULL;
     if (!p->name || (encoding && !p->encoding)) return no_room(w);
+    p->unnamed = !*name;
     TSRI_TRY(tsri_desc_packed(&p->desc, op, desc->dtype, desc->ndim, desc->shape));
     p->bytes = (uint64_t)tsr_desc_bytes(&p->desc);
     p->offset = w->data_end;
@@ -232,7 +233,7 @@ static tsr_status next_declared(tsri_file_entry **out, const tsr_writer *w, cons
     TSRI_CHECK(w->added < w->plan_list.count, TSR_EINVAL, "writer_add: %s: \"%s\" was not declared", w->path,
                name);
     tsri_file_entry *p = w->plan[w->added];
-    TSRI_CHECK(tsri_streq(p->name, name), TSR_EINVAL,
+    TSRI_CHECK(tsri_streq(p->name, name) || (p->unnamed && !*name), TSR_EINVAL,
                "writer_add: %s: \"%s\" comes where \"%s\" was declared", w->path, name, p->name);
     TSRI_CHECK(p->desc.dtype == desc->dtype && tsr_desc_same_shape(&p->desc, desc), TSR_ESHAPE,
                "writer_add: %s: \"%s\" is %s, and was declared as %s", w->path, name, TSRI_DESC(desc),
