@@ -139,13 +139,13 @@ static bool write_file(plan *p, const char *path, int64_t from, int64_t to, doub
 {
     tsr_writer *w = NULL;
     const tsr_writer_opts how = { .format = p->format->name, .compress = p->r->compress,
-                                  .shard_bytes = p->r->shard_bytes, .quality = p->r->quality,
-                                  .progress = tell, .progress_context = done };
+                                  .shard_bytes = p->r->shard_bytes, .quality = p->r->quality };
     if (!p->is_stream && !p->r->shard && !may_write_to(convert_name, path, p->r->force)) return false;
     if (tsr_writer_create(&w, path, &how) != TSR_OK) {
         complain(convert_name, "%s", tsr_last_error());
         return false;
     }
+    tsr_writer_progress(w, tell, done);
     copy_metadata(w, p);
     if (!declare_steps(w, p, from, to) || !check_parts(w, p) || !write_steps(w, p, from, to, done)) {
         tsr_writer_cancel(&w);

@@ -210,10 +210,6 @@ typedef struct tsr_writer_opts {
     uint64_t shard_bytes; /* safetensors: files NAME-00001-of-00003.safetensors of at most so many bytes of
                            * elements each (or one tensor), and NAME.safetensors.index.json; 0: one file */
     int quality;          /* jpeg: 1 to 100; 0 is 90 */
-    /* Called by tsr_writer_add after each part of a tensor, of 16 MiB or less, with the part's bytes; not by
-     * formats that take an image in one go. NULL: nobody is told. */
-    void (*progress)(void *context, int64_t bytes);
-    void *progress_context;
 } tsr_writer_opts;
 
 /* /dev/stdout and /dev/fd/N are written in order, as they are given, and not replaced: by the formats that
@@ -243,6 +239,10 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_writer_declare(tsr_writer *w, const char *
  */
 TSR_API TSR_MUST_CHECK tsr_status tsr_writer_add(tsr_writer *w, const char *name, const tsr_tensor *t,
                                                  const char *encoding);
+
+/* From now on fn is called by tsr_writer_add after each part of a tensor, of 16 MiB or less, with the part's
+ * bytes; not by jpeg, which takes a picture in one go. NULL: nobody is told. */
+TSR_API void tsr_writer_progress(tsr_writer *w, void (*fn)(void *context, int64_t bytes), void *context);
 
 /* The path of file `part` of those that finish puts in their places, by what is declared or added so far:
  * 0, or, of shards, each and then the index. NULL past the last. The text is good until the next call. */

@@ -247,7 +247,7 @@ static tsr_status put_chunks(chunks *c, const tsr_tensor *t, uint64_t *root)
         const int64_t at = corner_of(c, i, corner, &elements);
         TSRI_TRY(
             put_chunk(c, &c->list[i], (const unsigned char *)t->data + at * size, (size_t)(elements * size)));
-        if (c->w->opts.progress) c->w->opts.progress(c->w->opts.progress_context, elements * size);
+        if (c->w->progress) c->w->progress(c->w->progress_context, elements * size);
     }
     return put_tree(c, root);
 }

@@ -116,6 +116,8 @@ struct tsr_writer {
     tsri_bump        memory;
     tsr_writer_opts  opts;
     const char      *path;
+    void           (*progress)(void *context, int64_t bytes);  /* NULL: nobody is told */
+    void            *progress_context;
     tsri_sink        sink;
     tsri_list        plan_list, meta_list;
     tsri_file_entry **plan;      /* in order */

@@ -55,6 +55,7 @@ static tsr_status begin_shard(tsr_writer *w)
     TSRI_CHECK(tsri_list_grow(&w->memory, &w->shard_list, (void ***)&w->shards), TSR_ENOMEM,
                "writer: %s: no room", w->path);
     TSRI_TRY(tsr_writer_create(&shard, path, &opts));
+    tsr_writer_progress(shard, w->progress, w->progress_context);
     w->shards[w->shard_list.count++] = shard;
     for (int64_t i = 0; i < w->meta_list.count; i++) TSRI_TRY(tsr_writer_meta(shard, w->metas[i]));
     for (int64_t i = 0; w->declared && i < w->plan_list.count; i++)

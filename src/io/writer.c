@@ -178,6 +178,14 @@ tsr_status tsr_writer_text(tsr_writer *w, const char *key, const char *text)
         w, &(tsr_meta){ .key = key, .type = TSR_META_TEXT, .text = text, .length = tsri_strlen(text) });
 }
 
+void tsr_writer_progress(tsr_writer *w, void (*fn)(void *context, int64_t bytes), void *context)
+{
+    if (!w) return;
+    w->progress = fn;
+    w->progress_context = context;
+    for (int64_t i = 0; i < w->shard_list.count; i++) tsr_writer_progress(w->shards[i], fn, context);
+}
+
 /* Planning ----------------------------------------------------------------------------- */
 
 static tsr_status check_name(const tsr_writer *w, const char *op, const char *name)
@@ -250,7 +258,7 @@ static tsr_status give(const tsr_writer *w, const char *data, size_t bytes, tsri
     for (size_t done = 0; done < bytes; done += RUN) {
         const size_t n = bytes - done < RUN ? bytes - done : RUN;
         TSRI_TRY(fn(context, data + done, n));
-        if (w->opts.progress) w->opts.progress(w->opts.progress_context, (int64_t)n);
+        if (w->progress) w->progress(w->progress_context, (int64_t)n);
     }
     return TSR_OK;
 }

@@ -118,11 +118,12 @@ TEST(test_a_writer_tells_how_far_it_is)
     EXPECT_OK(tsr_flip(&back, t, 1, (int[]){ 0 }));
     for (int i = 0; i < 14; i++) {
         int64_t bytes = 0;
-        const tsr_writer_opts opts = { .compress = i % 2, .no_sync = true, .progress = add_up,
+        const tsr_writer_opts opts = { .compress = i % 2, .no_sync = true,
                                        .format = i / 2 == 6 ? "safetensors" : NULL,
-                                       .shard_bytes = i / 2 == 6 ? 16 : 0, .progress_context = &bytes };
+                                       .shard_bytes = i / 2 == 6 ? 16 : 0 };
         tsr_writer *w = NULL;
         EXPECT_OK(tsr_writer_create(&w, file_path(names[i / 2]), &opts));
+        tsr_writer_progress(w, add_up, &bytes);
         EXPECT_OK(tsr_writer_add(w, i / 2 == 0 || i / 2 == 5 ? NULL : "a", i % 2 ? back : t, NULL));
         EXPECT_MSG(bytes == tsr_byte_size(t), "%s: %lld bytes", names[i / 2], (long long)bytes);
         tsr_writer_cancel(&w);
