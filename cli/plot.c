@@ -105,7 +105,8 @@ static int plot_histogram(plot *p)
     if (p->r->bins && !read_count(&bins, name_of_command, "--bins", p->r->bins)) return EXIT_USAGE;
     if (bins < 1 || bins > HISTOGRAM_BINS)
         return complain_usage(name_of_command, "--bins takes 1 .. %d", HISTOGRAM_BINS);
-    summary found = { .bins = (int)bins };
+    const char *const *words = source_words(p->s, &p->s->items[p->index]);
+    summary found = { .bins = words ? HISTOGRAM_BINS : (int)bins, .codes = words != NULL };
     p->total = summary_work(&found, p->s, p->index);
     if (!summarise(&found, p->s, p->index, &p->p, 0, p->total)) return EXIT_INPUT;
     if (!found.finite) return complain(name_of_command, "%s: there are no finite numbers to count", p->title);
@@ -115,7 +116,8 @@ static int plot_histogram(plot *p)
     if (p->r->out) return save(p, draw_histogram(p, &found));
     if (!prints(p)) return EXIT_YES;
     puts(p->title);
-    histogram_print(&found.bars, 0, terminal_width());
+    if (words && found.bars.whole) histogram_print_words(&found.bars, words, 0, terminal_width());
+    else                           histogram_print(&found.bars, 0, terminal_width());
     return EXIT_YES;
 }
 

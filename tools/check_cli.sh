@@ -654,6 +654,7 @@ diff "$f/towns.csv" "$work/out" >"$work/err" 2>&1 || diff <(sed 's/^"",2,$/"",2,
 report "keeps names and words" $?
 try convert "$f/towns.csv[1:]" - --to tsv --columns c,town; wants "some rows and columns of one" 0 '^"""r"	y z$'
 [ "$(head -n 1 "$work/out")" = "c	town" ]; report "keep their names" $?
+try plot "$f/towns.csv:town" --kind hist; wants "a histogram of words" 0 '^y z +1 '
 try show "$f/towns.csv" --columns twon; wants "a column that is none" 3 '' 'no column "twon" among its 3; did you mean "town"\?'
 try convert "$f/x.npy" "$f/unnamed.npz" --rename '^x$='; wants "no name" 0
 try info "$f/unnamed.npz" --names; wants "which gets that of NumPy" 0 '^arr_0$'
