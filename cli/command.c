@@ -47,6 +47,7 @@ static void use_own_words(char text[COMPLAINT_BYTES])
         { "(opts.separator chooses another)", "(--separator chooses another)" },
         { "(opts.columns chooses columns)", "(--columns chooses columns)" },
         { " (tsr_file_read_raw gives its bytes)", "" },
+        { ": writer: ", ": " },
         { "(tsr_cast converts", "(astype converts" },
         { " (tsr_cast)", "; astype converts" },
         { "(tsr_stack)", "(stack has one)" },

@@ -660,6 +660,9 @@ try convert "$f/x.npy" "$f/unnamed.npz" --rename '^x$='; wants "no name" 0
 try info "$f/unnamed.npz" --names; wants "which gets that of NumPy" 0 '^arr_0$'
 make 'arange(3).astype(u64)' u64.npy
 try convert "$f/u64.npy" "$f/new.gguf"; wants "a dtype that gguf has not" 1 '' 'gguf has no u64; --dtype f32 converts it$'
+status=0; : >"$work/out"
+(ulimit -f 1; exec "$tsr" convert "$f/wave.npy" "$f/new.npy") 2>"$work/err" || status=$?
+wants "convert beyond a limit on files" 1 '' 'convert: wave: [^ ]*new\.npy: cannot write: File too large$'
 try convert "$f/x.npy" - --to npz; wants "convert to standard output, as what is not written in order" 1 '' '^tsr: convert: standard output takes bytes in order, and npz is not written so: write a file$'
 status=0; echo none | "$tsr" info - >"$work/out" 2>"$work/err" || status=$?
 wants "standard input of no format" 3 '' '^tsr: info: standard input: neither'
