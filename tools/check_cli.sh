@@ -310,11 +310,13 @@ try show "$f/m.safetensors:x[0, 0, 0]"; wants "one element of one tensor" 0 '^0$
 try show "$f/m.safetensors[0]";   wants "a slice of several tensors" 2 '' 'several tensors'
 try show "$f:nan[:3]";            wants "a tensor of a directory" 3 '^\[0\.  0\.5 1\. \]$' 'bad.npy'
 make 'arange(2)' vector.npy
-printf '\223NUMPY\1\0v\0%-117s\n\200\4N.' "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }" >"$work/o.npy"
+printf '\223NUMPY\1\0v\0%-117s\n\200\4N.' "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }" \
+    >"$work/o.npy"
 for name in show stats plot "diff $f/vector.npy" "convert --force"; do
     # shellcheck disable=SC2086 # words
     try $name "$work/o.npy" $([ "${name%% *}" != convert ] || echo "$work/o2.npy")
-    grep -qE '(^|/)o\.npy is \|O: objects of Python, which is not read$' "$work/err"; report "${name%% *}: what is not read is told of in words" $?
+    grep -qE '(^|/)o\.npy is \|O: objects of Python, which is not read$' "$work/err"
+    report "${name%% *}: what is not read is told of in words" $?
 done
 try show "$f/m.npz" --select 'w*'; wants "show of those that match" 0 '^wave: f32'
 ! grep -q '^x: ' "$work/out";      report "and of no others" $?
@@ -335,12 +337,15 @@ for name in info show stats "diff $f/x.npy" "plot --kind hist"; do
     ! grep -q $'\033' "$work/out" "$work/err"; report "${name%% *}: names do not speak to the terminal" $?
 done
 cp "$f/x.npy" "$f/a"$'\033[31m'$'\n'"b.npy"
-for name in info "info --names" "show $f/x.npy" "stats $f/x.npy" "diff $f/wave.npy" "plot --kind hist" "convert --force"; do
+for name in info "info --names" "show $f/x.npy" "stats $f/x.npy" "diff $f/wave.npy" \
+    "plot --kind hist" "convert --force"; do
     # shellcheck disable=SC2086 # words
     try $name "$f/a"$'\033[31m'$'\n'"b.npy" $([ "${name%% *}" != convert ] || echo "$work/silent.npy")
-    ! grep -q $'\033' "$work/out" "$work/err"; report "${name%% *}: names of files do not speak to the terminal" $?
+    ! grep -q $'\033' "$work/out" "$work/err"
+    report "${name%% *}: names of files do not speak to the terminal" $?
 done
-try convert "$f/x.npy" "$f/c"$'\033[31m'".npy"; wants "a name of a result that speaks" 0 '^.*/c\?\[31m\.npy: 1 tensor'
+try convert "$f/x.npy" "$f/c"$'\033[31m'".npy"
+    wants "a name of a result that speaks" 0 '^.*/c\?\[31m\.npy: 1 tensor'
 rm "$f/a"$'\033[31m'$'\n'"b.npy" "$f/c"$'\033[31m'".npy"
 try show "$f/loud.npz:a"$'\033[31m'b"[0, 0]"; wants "but they are found" 0 '^\[0 1 2 3\]$'
 try show "$f/x.bin[1, -1]" --dtype i64 --shape=2,-1,4; wants "raw bytes" 0 '^\[20 21 22 23\]$'
@@ -449,14 +454,16 @@ LC_ALL=C try diff "$f/a" "$f/b" --sort name; wants "diff by name" 1 '^different'
 [ "$(awk 'NR == 3 { print $1 }' "$work/out")" = w.3 ]; report "and it is by name" $?
 LC_ALL=C COLUMNS=40 try diff "$f/a" "$f/b"
 [ "$(head -n 8 "$work/out" | wc -L)" -le 40 ]; report "the table fits 40 columns" $?
-LC_ALL=C try diff "$f/layers.safetensors" "$f/m.npz"; wants "names of what one side has" 1 '^net\.layers\.10\.q\.weight  only in A$'
+LC_ALL=C try diff "$f/layers.safetensors" "$f/m.npz"
+    wants "names of what one side has" 1 '^net\.layers\.10\.q\.weight  only in A$'
 mkdir "$f/long.a" "$f/long.b"
 for i in 3 4; do
     cp "$f/a/w.$i.npy" "$f/long.a/model.layers.$i.self_attn.q_proj.weight.npy"
     cp "$f/b/w.$i.npy" "$f/long.b/model.layers.$i.self_attn.q_proj.weight.npy"
 done
 cp "$f/a/w.5.npy" "$f/long.a/w.npy" && cp "$f/b/w.5.npy" "$f/long.b/w.npy"
-LC_ALL=C.UTF-8 COLUMNS=60 try diff "$f/long.a" "$f/long.b"; wants "long names in 60 columns" 1 '^model\.layers\.3\.se'
+LC_ALL=C.UTF-8 COLUMNS=60 try diff "$f/long.a" "$f/long.b"
+    wants "long names in 60 columns" 1 '^model\.layers\.3\.se'
 try diff "$f/a" "$f/b" --select 'w.[16]'; wants "dtypes alone" 1 '^same values, other dtypes: 2 tensors$'
 try diff "$f/a" "$f/b" --select 'w.[16]' --any-dtype
 wants "which are allowed" 0 '^same values, other dtypes: 2 tensors$'
@@ -604,7 +611,9 @@ value 'eye(2, 3, dtype=i8)[1]' '[0 1 0]'
 value 'percentile(arange(5), [25, 100])' '[1. 4.]'
 value 'resize(x, (5, 40)).shape' '[ 5 40]' "x=$f/wave.npy"
 value 'resize(x, (7, 5), "cubic", channels_last=True).shape' '[7 5 3]' "x=$f/image.npy"
-value 'abs(resize(x, (4, 5), channels_last=True).astype(f32) - resize(x.transpose(2, 0, 1), (4, 5)).transpose(1, 2, 0)).max()' 0. "x=$f/image.npy"
+one='resize(x, (4, 5), channels_last=True).astype(f32)'
+other='resize(x.transpose(2, 0, 1), (4, 5)).transpose(1, 2, 0)'
+value "abs($one - $other).max()" 0. "x=$f/image.npy"
 value 'x.T.max() - y.min()' 23. "x=$f/x.npy" "y=$f/nan.npy[:1]"
 
 # caret TITLE STATUS COLUMN PATTERN EXPRESSION: the complaint, and where its caret stands.
@@ -627,12 +636,15 @@ caret "a keyword that is none" 2 7 "no 'axsi'; did you mean axis" 'sum(x, axsi=0
 caret "an argument too many" 2 16 'takes 3 arguments' 'sum(x, 0, True, 4)'
 caret "an index out of bounds" 2 1 'out of bounds' 'x[7]'
 for expression in '10 ** 20' '2 ** 63' '3000000000 * 4000000000' '9223372036854775807 + 1' '1 << 70'; do
-    try eval "$expression";       wants "an integer of more than 64 bits: $expression" 2 '' 'does not fit 64 bits; with a point'
+    try eval "$expression"
+        wants "an integer of more than 64 bits: $expression" 2 '' 'does not fit 64 bits; with a point'
 done
 value '-2 ** 62 * 2 + 9223372036854775807' -1
 value '2.0 ** 64' 1.84467441e+19
-caret "a dtype that is not taken" 1 0 'dtype must be floating/u8, but x is i64.* \(astype converts\)$' 'resize(x, (4, 4))'
-caret "scalars side by side" 1 0 'scalars have no dim to join along \(stack has one\)$' 'concatenate([ones(()), ones(())])'
+caret "a dtype that is not taken" 1 0 \
+    'dtype must be floating/u8, but x is i64.* \(astype converts\)$' 'resize(x, (4, 4))'
+caret "scalars side by side" 1 0 \
+    'scalars have no dim to join along \(stack has one\)$' 'concatenate([ones(()), ones(())])'
 caret "words of Python" 2 2 "use &" 'x and x'
 caret "a character that means nothing" 2 2 'means nothing' 'x $ 1'
 caret "a text that does not end" 2 7 'does not end' 'einsum("ij'
@@ -650,27 +662,37 @@ x,1.5,"p,q"
 y z,nan,"""r"
 TABLE
 try convert "$f/towns.csv" - --to csv; wants "a table as a table" 0
-diff "$f/towns.csv" "$work/out" >"$work/err" 2>&1 || diff <(sed 's/^"",2,$/"",2,""/' "$f/towns.csv") "$work/out" >"$work/err"
+diff "$f/towns.csv" "$work/out" >"$work/err" 2>&1 ||
+    diff <(sed 's/^"",2,$/"",2,""/' "$f/towns.csv") "$work/out" >"$work/err"
 report "keeps names and words" $?
-try convert "$f/towns.csv[1:]" - --to tsv --columns c,town; wants "some rows and columns of one" 0 '^"""r"	y z$'
-[ "$(head -n 1 "$work/out")" = "c	town" ]; report "keep their names" $?
+try convert "$f/towns.csv[1:]" - --to tsv --columns c,town
+    wants "some rows and columns of one" 0 '^"""r".y z$'
+[ "$(head -n 1 "$work/out")" = $'c\ttown' ]; report "keep their names" $?
 try plot "$f/towns.csv:town" --kind hist; wants "a histogram of words" 0 '^y z +1 '
-try show "$f/towns.csv" --columns twon; wants "a column that is none" 3 '' 'no column "twon" among its 3; did you mean "town"\?'
+try show "$f/towns.csv" --columns twon
+    wants "a column that is none" 3 '' 'no column "twon" among its 3; did you mean "town"\?'
 try convert "$f/x.npy" "$f/unnamed.npz" --rename '^x$='; wants "no name" 0
 try info "$f/unnamed.npz" --names; wants "which gets that of NumPy" 0 '^arr_0$'
 make 'arange(3).astype(u64)' u64.npy
-try convert "$f/u64.npy" "$f/new.gguf"; wants "a dtype that gguf has not" 1 '' 'gguf has no u64; --dtype f32 converts it$'
+try convert "$f/u64.npy" "$f/new.gguf"
+    wants "a dtype that gguf has not" 1 '' 'gguf has no u64; --dtype f32 converts it$'
 status=0; : >"$work/out"
 (ulimit -f 1; exec "$tsr" convert "$f/wave.npy" "$f/new.npy") 2>"$work/err" || status=$?
 wants "convert beyond a limit on files" 1 '' 'convert: wave: [^ ]*new\.npy: cannot write: File too large$'
-try convert "$f/x.npy" - --to npz; wants "convert to standard output, as what is not written in order" 1 '' '^tsr: convert: standard output takes bytes in order, and npz is not written so: write a file$'
+try convert "$f/x.npy" - --to npz
+    wants "convert to standard output, as what is not written in order" 1 '' \
+        '^tsr: convert: standard output takes bytes in order, and npz is not written so: write a file$'
 status=0; echo none | "$tsr" info - >"$work/out" 2>"$work/err" || status=$?
 wants "standard input of no format" 3 '' '^tsr: info: standard input: neither'
-try convert "$f/x.npy" "$f/new.npy" --compress; wants "an option of another format" 2 '' '--compress is for npz and hdf5, not npy'
-try convert "$f/x.npy" "$f/new.npy" --quality 9; wants "--quality of what is no jpeg" 2 '' '--quality is for jpeg, not npy'
-try convert "$f/x.npy" "$f/new.npz" --shard 9; wants "--shard of what has no shards" 2 '' '--shard is for safetensors, not npz'
+try convert "$f/x.npy" "$f/new.npy" --compress
+    wants "an option of another format" 2 '' '--compress is for npz and hdf5, not npy'
+try convert "$f/x.npy" "$f/new.npy" --quality 9
+    wants "--quality of what is no jpeg" 2 '' '--quality is for jpeg, not npy'
+try convert "$f/x.npy" "$f/new.npz" --shard 9
+    wants "--shard of what has no shards" 2 '' '--shard is for safetensors, not npz'
 try eval '1' -o "$f/new.foo";     wants "eval to no format" 2 '' 'does not say which format to write'
-try eval 'x' "x=$f/none.npy" -o "$f/x.npy"; wants "eval over a file, before anything is read" 1 '' 'is there already'
+try eval 'x' "x=$f/none.npy" -o "$f/x.npy"
+    wants "eval over a file, before anything is read" 1 '' 'is there already'
 try eval 'x[1, :2]' "x=$f/x.npy" -o - --to csv; wants "eval to standard output as csv" 0 '^16,17,18,19$'
 try eval 'x[1, :2]' "x=$f/x.npy" -o "$f/new.foo" --to npy; wants "eval to a name that tells nothing" 0
 try eval 1 --to csv;              wants "eval in a format, to nowhere" 2 '' '--to goes with -o'
@@ -719,9 +741,11 @@ for words in "wave.npy" "nan.npy" "wave.npy --kind hist" "image.npy" "noise.npy"
     [ "$(wc -c <"$work/size.svg")" -le "$(wc -c <"$work/size.png")" ]
     report "the SVG of $words is no larger than its PNG" $?
 done
-COLUMNS=60 try plot "$f/curves.npy" --kind line; wants "several curves as characters" 0 '^            rows 0 1 2 3 4$'
+COLUMNS=60 try plot "$f/curves.npy" --kind line
+    wants "several curves as characters" 0 '^            rows 0 1 2 3 4$'
 grep -q '|.*0.*4' "$work/out" && ! grep -qF '*' "$work/out"; report "which are told apart" $?
-try plot "$f/wave.npy" --kind line;       wants "more curves than are drawn" 0 '^f32\(60, 50\), the first 8 rows$'
+try plot "$f/wave.npy" --kind line
+    wants "more curves than are drawn" 0 '^f32\(60, 50\), the first 8 rows$'
 try plot "$f/curves.npy" --kind line -o "$work/curves.svg"; wants "plot of several curves" 0
 grep -q '>row 4</text>' "$work/curves.svg" && grep -q '>value</text>' "$work/curves.svg"
 report "curves have a legend and labels" $?
@@ -741,7 +765,8 @@ try plot "$f/wave.npy" -o "$work/W.SVG";  wants "plot to a name in capitals" 0
 cmp -s "$work/w.svg" "$work/W.SVG";       report "which is an SVG too" $?
 try plot "$f/wave.npy" -o - --to svg;     wants "plot to standard output" 0 '^<svg '
 try plot "$f/wave.npy" -o -;              wants "plot to standard output, as what?" 2 '' 'use --to svg'
-try plot "$f/none" -o "$work/w.gif";      wants "plot as no picture" 2 '' 'w\.gif is no picture that is written: svg png jpeg pnm npy are'
+try plot "$f/none" -o "$work/w.gif"
+    wants "plot as no picture" 2 '' 'w\.gif is no picture that is written: svg png jpeg pnm npy are'
 try plot "$f/wave.npy" --min 3 --max 1;   wants "a range that is none" 2 '' '--min 3 is not below --max 1'
 try plot "$f/wave.npy" -o "$work/w.png";  wants "plot to PNG" 0
 if command -v rsvg-convert >/dev/null; then

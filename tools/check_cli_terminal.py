@@ -84,7 +84,8 @@ def check_pictures():
     status, text = run(["plot", "x.npy"], NO_COLOR="1")
     expect(status == 0 and "\x1b" not in text and "@" not in plain(text)[:1], "letters without colours", text)
     status, text = run(["plot", "x.npy[:3]", "--kind", "line"])
-    expect("\x1b[38;5;" in text and re.search("[\u2801-\u28ff]", text) and plain(text).rstrip().endswith("rows 0 1 2"), "curves in colours", text)
+    expect("\x1b[38;5;" in text and re.search("[\u2801-\u28ff]", text) and
+           plain(text).rstrip().endswith("rows 0 1 2"), "curves in colours", text)
     status, text = run(["plot", "v.npy"])
     expect(status == 0 and any(0x2800 <= ord(c) < 0x2900 for c in text), "a line of dots", text)
     status, text = run(["plot", "v.npy"], LC_ALL="C")
