@@ -9,7 +9,7 @@
 extern tsr_alloc_hook tsri_alloc_hook;
 bool tsri_alloc_ask_hook(size_t bytes);
 
-/* May this allocation be made? Asks the hook; true if there is none. Asked once
+/* May this allocation be made? Calls the hook; true if there is none. Called once
  * for every tensor header, every storage with its bytes, and every scratch
  * block, whether or not it comes from a cache. */
 static inline bool tsri_alloc_allowed(size_t bytes)
@@ -21,12 +21,12 @@ static inline bool tsri_alloc_allowed(size_t bytes)
 void *tsri_alloc(size_t bytes, size_t alignment);
 void  tsri_free(void *data, size_t bytes);
 
-/* Asks the system for huge pages where the block, which begins on one, fills whole ones: fewer
- * addresses are looked up and fewer pages faulted in. The system may refuse. The allocator of
- * the library does so itself for whatever is large enough. */
+/* Asks the system for huge pages for a block that begins on one, as far as it fills whole ones:
+ * fewer misses in the TLB, fewer page faults. The system may refuse. The library's allocator
+ * calls this for large blocks. */
 void tsri_wish_huge(void *data, size_t bytes);
 
-/* From how many bytes on it does (cpu/tuning); those of a huge page at least. */
+/* Sets how large such blocks are at least (cpu/tuning): a huge page or more. */
 void tsri_set_huge_least(int64_t bytes);
 
 /* Scratch memory for the length of a call, aligned to a cache line. NULL, with

@@ -1,10 +1,10 @@
 /* cpus.c - how many threads the process may use.
  *
  * The affinity mask counts the CPUs; a control group may grant less time than
- * they have. A limit binds everything below it, so each group from the process's
- * own up to the root is asked. Inside a container the path in /proc/self/cgroup
- * may be the host's, and does not exist; its ancestor, the root of the mount, is
- * then the container's own group, and is asked as well.
+ * they have. A limit applies to all groups below it, so the limits of each group from
+ * the process's own up to the root are read. Inside a container the path in
+ * /proc/self/cgroup may be the host's, and does not exist; the root of the mount
+ * is then the container's own group, and is read as well.
  *
  * LIMIT: looks for control groups where every current distribution mounts them.
  */

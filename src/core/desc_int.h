@@ -80,8 +80,8 @@ tsr_status tsri_broadcast_dims(int *ndim, int64_t *shape, int n, const tsr_desc 
 /* tsr_desc_check with the caller's name at the front of the message. */
 tsr_status tsri_desc_check(const char *op, const tsr_desc *d);
 
-/* Checks are tests that inline, and functions that find the words when a test
- * fails. */
+/* A check is an inline test and, for when it fails, one of these functions: they
+ * record the message and return the status. */
 tsr_status tsri_list_words(const char *op, const char *what, int n) TSRI_COLD;
 tsr_status tsri_axis_words(const char *op, const char *what, int axis, const tsr_desc *d) TSRI_COLD;
 tsr_status tsri_axis_twice_words(const char *op, int axis, const tsr_desc *d) TSRI_COLD;

@@ -1,7 +1,7 @@
-/* device_int.h - what the core asks of devices that are not the CPU.
+/* device_int.h - the functions that the core needs for devices that are not the CPU.
  *
- * The core knows no backends. Whoever does (backend/registry.c) gives it this table before the first such
- * device is there; until then there is the CPU alone. */
+ * The core does not call backends. backend/registry.c sets this table before the first such device exists;
+ * until then there is the CPU alone. */
 #ifndef TSRI_DEVICE_INT_H
 #define TSRI_DEVICE_INT_H
 
@@ -15,15 +15,16 @@ enum { TSRI_DEVICE_NAME = 80 };
 #define TSRI_DEVICE_TEXT(device) tsri_device_text((char[TSRI_DEVICE_NAME]){ 0 }, (device))
 const char *tsri_device_text(char out[TSRI_DEVICE_NAME], tsr_device device);
 
-/* This thread asked for a device of this name, and there is none: messages about TSR_NO_DEVICE quote it. */
+/* Notes the name of a device that this thread looked up and that does not exist, for messages about
+ * TSR_NO_DEVICE. */
 void tsri_device_missed(const char *name);
 
 typedef struct tsri_devices {
     bool   (*exists)(tsr_device device);
     size_t (*name)(char *out, size_t size, tsr_device device);
 
-    /* Memory of at least `bytes` from the device's pool, for this thread's current stream; *reserved is
-     * what was taken. Bit i of `streams`: stream i of the device may still use it. */
+    /* take: memory of at least `bytes` from the device's pool, for this thread's current stream; *reserved
+     * is its size. give: back to the pool; bit i of `streams`: stream i of the device may still use it. */
     tsr_status (*take)(void **out, size_t *reserved, tsr_device device, size_t bytes, tsr_memory kind);
     void (*give)(tsr_device device, void *data, size_t reserved, tsr_memory kind, uint64_t streams);
 

@@ -46,7 +46,7 @@ typedef struct tsri_style {
  * one element and no bracket around it. */
 void tsri_style_init(tsri_style *s, tsr_dtype dtype, int precision, bool no_exponent, bool alone);
 
-/* The two walks. The first decides on exponents, the second finds the widths. */
+/* For each element, in two passes: the first decides on exponents, the second finds the widths. */
 void tsri_style_see_size(tsri_style *s, const char *element);
 void tsri_style_see_width(tsri_style *s, const char *element);
 

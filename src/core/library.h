@@ -1,12 +1,12 @@
 /* library.h - shared objects of others, found when they are first needed.
  *
- * Optional libraries (LAPACK, FFTW, zlib, a BLAS) are not linked: a program that never asks
- * for them never loads them, and one library file serves machines that have
+ * Optional libraries (LAPACK, FFTW, zlib, a BLAS) are not linked: a program that does not use
+ * them never loads them, and one library file serves machines that have
  * them and machines that do not. Where there is no dynamic loader
  * (TSR_NO_LIBRARIES, freestanding) none is ever found.
  *
- * Whoever asks for one asks tsri_libraries_used() at every call: a program may do without them from any
- * moment on (tsr_set_external in device.h).
+ * Code that calls one checks tsri_libraries_used() first, at every call: a program may switch them off at
+ * any time (tsr_set_external in device.h).
  */
 #ifndef TSRI_LIBRARY_H
 #define TSRI_LIBRARY_H

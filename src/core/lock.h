@@ -7,7 +7,8 @@
  *
  * Not recursive. Hold one for a few instructions, and never across a callback
  * of the user's or a parallel loop. After fork() a lock that another thread held
- * stays locked in the child: one that a child may need wants pthread_atfork().
+ * stays locked in the child: a lock that a child may need must be registered with
+ * pthread_atfork().
  *
  * TSRI_PER_THREAD marks a variable that each thread has for itself.
  */

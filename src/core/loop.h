@@ -1,6 +1,6 @@
-/* loop.h - the one place that knows how to walk strided tensors.
+/* loop.h - walking strided tensors; nothing else in the library does that.
  *
- * A kernel never sees a shape. It sees a tile: rows x cols elements, with one
+ * A kernel is not given shapes, but a tile: rows x cols elements, with one
  * byte step per operand in each direction. tsri_loop_build() reduces any set of
  * equally shaped operands to the smallest equivalent loop nest:
  *
@@ -16,8 +16,8 @@
  * A broadcast input or a reduced output is an operand with step 0: the nest
  * needs no special case for either.
  *
- * LIMIT: does not block for cache; mixed memory orders want a tiled copy.
- * Overlap of operands is decided elsewhere.
+ * LIMIT: does not block for cache; operands of different memory orders are slow
+ * unless the kernel walks its tile in blocks. Overlap is checked by overlap.c.
  */
 #ifndef TSRI_LOOP_H
 #define TSRI_LOOP_H
@@ -73,14 +73,14 @@ void tsri_loop_run(const tsri_loop *loop, tsri_tile_fn fn, const void *params);
 /* Elements in the nest. */
 int64_t tsri_loop_count(const tsri_loop *loop);
 
-/* Do the tiles of the nest give the kernel what it needs? To be asked before it is run: the
- * parts of a nest that does are tiles that do. */
+/* Do the tiles of the nest satisfy the kernel's needs? To be called before the kernel is run: if
+ * they do, so does every part that tsri_loop_run_parallel cuts. */
 bool tsri_loop_meets(const tsri_loop *loop, const tsri_kernel *kernel);
 
 /* Run the nest split over threads: at least `grain` elements a part, and what the kernel needs. */
 tsr_status tsri_loop_run_parallel(const tsri_loop *loop, const tsri_kernel *kernel, int64_t grain);
 
-/* A walk that stops when the visitor says so (false), for searching. Returns
+/* A walk that stops when the visitor returns false, for searching. Returns
  * false if it was stopped. */
 typedef bool (*tsri_visit_fn)(const tsri_tile *tile, void *context);
 bool tsri_loop_visit(const tsri_loop *loop, tsri_visit_fn fn, void *context);

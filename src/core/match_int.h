@@ -1,7 +1,7 @@
 /* match_int.h - what the parser, the printer and the matcher of signatures share.
  *
  * A signature holds one pool of terms; each operand's shape and strides are runs
- * of it. A list knows how many of its dims are required and how many optional,
+ * of it. A list has the number of its required and of its optional dims,
  * so that a rank decides at once which terms stand for which dims, and matching
  * is one walk without going back. Names are indices by then: no text is touched
  * until a failure is put into words.

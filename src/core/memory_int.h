@@ -110,7 +110,7 @@ void tsri_slab_unlock(void);
 void *tsri_pool_take(size_t bytes, size_t *reserved);
 void  tsri_pool_give(void *block, size_t reserved);
 
-/* The same for the length of a call; the hook is asked first. */
+/* The same, as scratch memory of one call: the hook is called first, and may refuse. */
 void *tsri_pool_scratch(size_t bytes, size_t *reserved);
 
 /* Counting (slab.c) ---------------------------------------------------------- */
@@ -140,7 +140,7 @@ const tsr_memory_kind *tsri_memory_kind(tsr_memory kind);
 
 enum { TSRI_MEDIA_ALIGNMENT = 128 };
 
-/* The kind that is meant: the ordinary memory of a device is HOST here and DEVICE elsewhere. */
+/* HOST and DEVICE both mean the ordinary memory of a device: gives HOST on the CPU, DEVICE elsewhere. */
 static inline tsr_memory tsri_memory_on(tsr_device device, tsr_memory kind)
 {
     if (TSRI_LIKELY(device == TSR_CPU)) return kind == TSR_MEMORY_DEVICE ? TSR_MEMORY_HOST : kind;
@@ -151,7 +151,7 @@ static inline tsr_memory tsri_memory_on(tsr_device device, tsr_memory kind)
 tsr_status tsri_memory_take(void **out, size_t *reserved, size_t bytes, tsr_memory kind, const char *origin);
 void       tsri_memory_give(void *data, size_t bytes, size_t reserved, tsr_memory kind);
 
-/* Kept whole over fork (slab.c registers these with the system). */
+/* Held around fork(), so that the child finds the lists complete (slab.c registers these handlers). */
 void tsri_pool_lock(void);
 void tsri_pool_unlock(void);
 void tsri_kinds_lock(void);

@@ -90,7 +90,7 @@ static void start(void)
 #endif
 }
 
-/* The lock is held. Who sees `ready` sees what was set before it. */
+/* The lock is held. `ready` is stored last, with release: readers of it read the rest as set. */
 static void set_up(void)
 {
     if (pool.ready) return;

@@ -19,7 +19,7 @@ enum { DESC_ROOM = 32 + TSR_MAX_NDIM * 44 }; /* the longest desc: two 64-bit num
 
 /* The page: text with lines ------------------------------------------------ */
 
-/* Spaces wait until something follows them on their line, so no line ends in
+/* Spaces are written only when something follows them on their line, so no line ends in
  * one. With a sink the text is a buffer that is emptied into it. */
 typedef struct page {
     tsri_text      text;
@@ -168,7 +168,7 @@ typedef struct frame {
     int     ndim;
 } frame;
 
-/* Makes room for a word of a row, if a new line makes any. */
+/* Begins a new line if a word of this width does not fit, unless the line holds no word yet. */
 static void wrap(page *p, const frame *f, int64_t width)
 {
     const int64_t row = f->indent + f->ndim;
@@ -256,7 +256,7 @@ static void page_desc(page *p, const tsr_desc *d)
     page_chars(p, text, n < sizeof text ? n : sizeof text - 1);
 }
 
-/* Why there are no values to print; false if there are. */
+/* Writes why there are no values to print; returns false, and writes nothing, if there are. */
 static bool page_excuse(page *p, const tsr_tensor *t, const char *before)
 {
     if (tsr_is_allocated(t) && tsri_is_here(t)) return false;
@@ -293,7 +293,7 @@ static void page_here(page *p, const tsr_tensor *t, const tsr_print_opts *opts)
     page_values(p, &shown, opts);
 }
 
-/* What a device holds is fetched; if it cannot be, the excuse stands. */
+/* A device's tensor is copied to the host; if that fails, its line says why there are no values. */
 static void page_tensor(page *p, const tsr_tensor *t, const tsr_print_opts *opts)
 {
     tsr_tensor *copy = NULL;

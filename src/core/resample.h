@@ -20,15 +20,16 @@ typedef struct tsri_resample {
 /* Spatial dim d of a resize from `in` elements. */
 tsri_resample tsri_resample_of(const tsr_resize_params *p, int d, int64_t in);
 
-/* The most inputs that an output is made of; 1 of nearest. */
+/* No output depends on more inputs than this; 1 for nearest. */
 int64_t tsri_resample_taps(const tsri_resample *r);
 
-/* Output o is the sum of w[i] * input[*first + i], for i below what is returned. Weights are not 0 at either
- * end. 0, where a step that was given leads an antialiased window past the inputs. */
+/* Output o is the sum of w[i] * input[*first + i] over i below the number returned. The first and the last
+ * weight are not 0. Returns 0 if an antialiased window lies beyond the inputs, as a given scale may cause.
+ * w has room for tsri_resample_taps() numbers. */
 int64_t tsri_resample_at(const tsri_resample *r, int64_t o, int64_t *first, double *w);
 
-/* The same of every output: first[o], and weights from w[o * taps] on, followed by zeros. count: how many
- * weights there are; NULL: nobody asks. Returns whether every output is the input of its number. */
+/* The same for every output: first[o], and weights from w[o * taps] on, followed by zeros. count, if not
+ * NULL, gets the number of weights of each. Returns whether output o is input o for all o, with weight 1. */
 bool tsri_resample_table(const tsri_resample *r, int64_t *first, int64_t *count, double *w);
 
 #endif

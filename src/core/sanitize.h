@@ -1,7 +1,7 @@
 /* sanitize.h - what the library tells the address and memory sanitizers about memory that it keeps.
  *
- * Free blocks of the pool, free slots and the bytes behind what was asked for are poisoned: whoever
- * touches them is reported as if they had been given back. Nothing of this is in an ordinary build. */
+ * Free blocks of the pool, free slots and the bytes after those that were asked for are poisoned: an access
+ * is reported as if they had been freed. In an ordinary build these macros are empty. */
 #ifndef TSRI_SANITIZE_H
 #define TSRI_SANITIZE_H
 

@@ -90,7 +90,7 @@ void tsr_release_each(int n, tsr_tensor **const *handles)
 
 tsr_tensor **tsr_replacement(void)
 {
-    tsr_release(&replacement);  /* of an earlier call, if its result was not moved */
+    tsr_release(&replacement);  /* left there if an earlier call's result was not moved to a handle */
     return &replacement;
 }
 

@@ -192,8 +192,8 @@ static int32_t *count_of(tsri_slab slab, void *slot)
     return slab == TSRI_SLAB_TENSORS ? &((tsr_tensor *)slot)->count : &((tsr_storage *)slot)->count;
 }
 
-/* What nothing reads of a free slot: between the link and the count; of a storage also the
- * fields that no report shows. */
+/* Poisons the bytes of a free slot that nothing reads: those between the link and the count; of a
+ * storage also the fields that no report shows. */
 static void guard(tsri_slab slab, void *slot, bool on)
 {
     char *from = (char *)slot + sizeof(free_slot), *to = (char *)count_of(slab, slot);

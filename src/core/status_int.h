@@ -33,7 +33,8 @@ tsr_status tsri_fail(tsr_status status, const char *fmt, ...) TSRI_PRINTF(2, 3) 
 /* Record a ready message, as for a failure that happened on another thread. */
 tsr_status tsri_fail_text(tsr_status status, const char *text) TSRI_COLD;
 
-/* How many failures this thread has recorded: tells whether foreign code left words. */
+/* How many failures this thread has recorded. If a call of foreign code leaves it unchanged, that code has
+ * recorded no message. */
 uint32_t tsri_failures(void);
 
 /* Pass a failure up unchanged; the message was recorded where it happened. */
@@ -43,8 +44,8 @@ uint32_t tsri_failures(void);
         if (!TSRI_LIKELY(try_ == TSR_OK)) return try_; \
     } while (0)
 
-/* The caller's mistake: say so and return. Always compiled in. The status is
- * returned by name, so that the compiler sees that it is not TSR_OK. */
+/* A mistake of the caller: records the message and returns. Always compiled in. The
+ * status is returned by name, so that the compiler sees that it is not TSR_OK. */
 #define TSRI_CHECK(cond, status, ...)                 \
     do {                                              \
         if (!TSRI_LIKELY(cond)) {                     \
@@ -53,7 +54,7 @@ uint32_t tsri_failures(void);
         }                                             \
     } while (0)
 
-/* Our own mistake: stops a debug build, is gone from a release. */
+/* A mistake of the library: traps in a debug build, is not compiled in a release. */
 #if defined(TSR_DEBUG)
 #if defined(__GNUC__)
 #define TSRI_ASSERT(cond) do { if (!(cond)) __builtin_trap(); } while (0)

@@ -25,7 +25,7 @@ struct tsr_storage {
     char        name[TSRI_NAME]; /* "" in a free slot; written with the slab lock held */
 };
 
-/* The public ones with the name of the call for the report. */
+/* As the public functions. `origin` is the name of the call, for tsr_memory_report. */
 tsr_status tsri_storage_create(tsr_storage **out, size_t bytes, tsr_device device, tsr_memory memory,
                                const char *origin);
 tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr_device device,
@@ -35,7 +35,7 @@ tsr_status tsri_storage_foreign(tsr_storage **out, void *data, size_t bytes, tsr
 /* The device that fetches from this storage by itself; TSR_CPU if none does. */
 tsr_device tsri_pinned_by(const tsr_storage *s);
 
-/* Frees what the last owner leaves. */
+/* Frees the storage and its bytes, when its last owner has released it. */
 void tsri_storage_destroy(tsr_storage *s);
 
 static inline void tsri_storage_retain(tsr_storage *s)

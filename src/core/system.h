@@ -16,7 +16,7 @@ typedef enum tsri_system_call {
     TSRI_RENAME, TSRI_LINK, TSRI_UNLINK, TSRI_CHMOD, TSRI_SPACE, TSRI_RESOLVE, TSRI_CALLS
 } tsri_system_call;
 
-/* For tests, and else NULL: asked before each call. Returns the errno to fail with, or 0; may lower
+/* For tests, NULL otherwise: called before each system call. Returns the errno to fail with, or 0; may lower
  * *bytes of a read or write, not to 0. A close that fails still closes. */
 typedef int (*tsri_fault_fn)(tsri_system_call call, size_t *bytes);
 extern tsri_fault_fn tsri_system_fault;

@@ -387,7 +387,7 @@ tsr_status tsr_dim(int64_t *out, const tsr_tensor *t, int axis)
     return tsr_desc_dim(out, &t->desc, axis);
 }
 
-/* The size of dim `axis`, or 1 where the rank gives that name to none. */
+/* The size of dim `axis`, or 1 if the rank is below least_rank and so has no dim of that name. */
 static int64_t named_dim(const tsr_tensor *t, int least_rank, int axis)
 {
     if (tsr_is_none(t) || t->ndim > TSR_MAX_NDIM) return 0;
@@ -409,7 +409,7 @@ tsr_status tsr_as_matrix(tsr_matrix *out, const tsr_tensor *t)
     TSRI_CHECK(t->ndim == 2, TSR_ESHAPE, "as_matrix: %s has %d dims, not 2", TSRI_DESC(&t->desc),
                (int)t->ndim);
     const int64_t rows = t->shape[0], cols = t->shape[1];
-    /* A dim of size 1 or 0 steps as far as is convenient. */
+    /* The stride of a dim of size 1 or 0 is not used, and may count as any number. */
     const bool rows_free = rows <= 1 || cols == 0, cols_free = cols <= 1 || rows == 0;
     const bool row_major =
         (cols_free || t->stride[1] == 1) && (rows_free || t->stride[0] >= tsri_max(cols, 1));
@@ -419,7 +419,7 @@ tsr_status tsr_as_matrix(tsr_matrix *out, const tsr_tensor *t)
         row_major || col_major, TSR_ESTRIDE,
         "as_matrix: %s: one stride must be 1 and the other at least that dim's size (tsr_contiguous copies)",
         TSRI_DESC(&t->desc));
-    /* Where columns are free, a matrix by columns is one by rows too. */
+    /* If both orders fit, it counts as row-major; if the rows' stride is unused, ld is the packed one. */
     const int64_t ld = !row_major ? t->stride[1] : rows_free ? tsri_max(cols, 1) : t->stride[0];
     *out = (tsr_matrix){ t->data, rows, cols, ld, row_major, t->dtype };
     return TSR_OK;

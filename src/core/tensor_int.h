@@ -23,15 +23,15 @@ tsr_status tsri_make(tsr_tensor **out, const char *op, const tsr_desc *desc, tsr
 tsr_status tsri_make_packed(tsr_tensor **out, const char *op, tsr_dtype dtype, int ndim,
                             const int64_t *shape);
 
-/* Allocates a described tensor, or does nothing. *fresh (may be NULL) tells. */
+/* Allocates a tensor that is only described; *fresh (may be NULL): whether it did. */
 tsr_status tsri_ensure_memory(tsr_tensor *t, const char *op, bool *fresh);
 
 /* After a call that failed: a tensor that it allocated is described again.
  * Returns s. */
 tsr_status tsri_undo_memory(tsr_tensor *t, bool fresh, tsr_status s);
 
-/* Checks are tests that inline, and functions that do the rest: find the words,
- * or the unusual reason why it is right after all. `what` is the argument's name. */
+/* A check is an inline test of the usual case and one of these functions, which do the
+ * whole test and record the message. `what` is the argument's name. */
 tsr_status tsri_check_tensor_slowly(const char *op, const char *what, const tsr_tensor *t) TSRI_COLD;
 tsr_status tsri_check_allocated_slowly(const char *op, const char *what, const tsr_tensor *t) TSRI_COLD;
 tsr_status tsri_check_host_slowly(const char *op, const char *what, const tsr_tensor *t) TSRI_COLD;
@@ -57,7 +57,7 @@ static inline bool tsri_is_plain(const tsr_tensor *t)
     return t->device == TSR_CPU && (unsigned)t->memory < TSR_MEMORY_COUNT_BUILTIN;
 }
 
-/* May the host read and write it as it is: nothing is under way elsewhere? */
+/* Is it on the CPU, in memory that the host may read and write? */
 static inline bool tsri_is_here(const tsr_tensor *t)
 {
     return t->device == TSR_CPU &&

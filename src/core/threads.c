@@ -1,24 +1,24 @@
 /* threads.c - parallel loops, and the pool that runs them.
  *
  * A loop is cut into parts, a few for each thread. Each thread has a share: a
- * run of neighbouring parts that it takes first, so that loop after loop over
- * the same memory it meets the part it has in its cache. When its share is
- * empty it takes from the others' shares.
+ * run of neighbouring parts that it takes first. So when loops over the same
+ * memory follow each other, it usually gets the part that is in its cache. When
+ * its share is empty it takes from the others' shares.
  *
  * What is always true of the pool:
  *
  *   - One loop at a time: its caller holds pool.busy from before the shares are
  *     filled until every part is accounted for. A caller that finds it held runs
  *     its loop by itself.
- *   - A part is claimed by lowering share.left, which fails at 0. Whoever claimed
- *     one keeps the loop open until he reports it in pool.undone, so whatever
- *     the loop's caller wrote may be read after a claim, and only then. A worker
+ *   - A part is claimed by lowering share.left, which fails at 0. The loop
+ *     cannot end before the thread that claimed a part reports it in pool.undone,
+ *     so what the loop's caller wrote may be read after a claim, and only then. A worker
  *     that wakes late for one loop may thus help with the next.
  *   - pool.ticket changes after each filling. A worker reads it before it looks
  *     for parts, and sleeps only while it has not changed.
- *   - Workers of an earlier process image (before fork) are not here: the child
- *     starts from an empty pool, and pool.forks tells a thread that was inside a
- *     loop then that its loop is not here either.
+ *   - After fork() the child has none of the workers and starts from an empty
+ *     pool. A thread that was inside a loop finds pool.forks changed, and so that
+ *     its loop does not exist in the child.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np */
@@ -181,7 +181,7 @@ static int claim(share *s)
     return -1;
 }
 
-/* Run what is to be had, from share `first` on; returns how many parts. */
+/* Claims and runs parts until none is left, from share `first` on; returns how many. */
 static uint32_t work(int first)
 {
     uint32_t ran = 0;
@@ -203,7 +203,7 @@ static int share_begin(int n, int shares, int i)
     return n / shares * i + (i < rest ? i : rest);
 }
 
-/* Fill the shares, and have so many threads work on them, with the caller. */
+/* Fills the shares, and wakes workers, so that `threads` threads with the caller run them. */
 static void share_out(job *j, int threads)
 {
     const int shares = threads < SHARES ? threads : SHARES;
@@ -223,7 +223,7 @@ static void share_out(job *j, int threads)
     if (missing > 0 && sleepers > 0) tsri_wake(&pool.ticket, (uint32_t)missing);
 }
 
-/* Hand in parts; the last one wakes the caller. After it the job is gone. */
+/* Reports parts that have run; the last report wakes the caller, who may then free the job. */
 static void report(uint32_t ran)
 {
     const uint32_t undone = __atomic_fetch_sub(&pool.undone, ran, __ATOMIC_SEQ_CST);
@@ -250,7 +250,7 @@ static void *worker(void *index)
     for (;;) {
         const uint32_t ticket = tsri_load_acquire(&pool.ticket);
         if (tsri_load_relaxed(&pool.quit)) return NULL;
-        tsr_clear_error(); /* a message of an earlier loop must not speak for this one */
+        tsr_clear_error(); /* no message of an earlier loop is taken for one of this loop */
         const uint32_t ran = work(first);
         if (pool.forks != forks) return NULL; /* a part forked, and this is the child */
         if (ran > 0) report(ran);
@@ -258,8 +258,8 @@ static void *worker(void *index)
     }
 }
 
-/* Signals are the program's affair and go to its own threads. A worker keeps
- * only those for its own faults, so that crash handlers still see them. */
+/* Workers block all signals, so that the program's own threads handle them, but
+ * those for faults of the worker itself, so that crash handlers still run. */
 static void worker_signals(sigset_t *blocked)
 {
     static const int fault[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT };
@@ -293,8 +293,8 @@ static void stop_workers(void)
     pool.full = false;
 }
 
-/* The child has one thread, which may have been inside a part. Whatever state
- * the others left behind is forgotten. */
+/* The child has one thread, which may have been inside a part. The state that the
+ * other threads left is reset. */
 static void start_afresh(void)
 {
     pool.forks++;

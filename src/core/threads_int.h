@@ -6,8 +6,8 @@
 
 enum { TSRI_MAX_THREADS = 4096, TSRI_PARTS_PER_THREAD = 4 };
 
-/* What a function needs of the part of a loop that it is given, for its results to be right.
- * It is written beside the function, and whoever splits the loop honours it. Zeros: nothing. */
+/* What a function requires of the part of a loop that it is given, for its results to be right.
+ * It is declared beside the function, and loops are split accordingly. Zeros: nothing. */
 typedef struct tsri_needs {
     int64_t least;     /* fewest indices of a part, unless the whole loop has fewer */
     int64_t multiple;  /* a part begins at a multiple of it */
@@ -33,8 +33,8 @@ tsri_split tsri_split_loop(int64_t n, int64_t grain, tsri_needs needs, int threa
 /* Where part i begins; part `parts` begins at n. */
 int64_t tsri_split_begin(const tsri_split *s, int i);
 
-/* Tests: TSR_SPLIT=fine in the environment, or this call, has every loop split as finely and
- * as unevenly as the functions' needs allow, whatever the grain. */
+/* For tests: with TSR_SPLIT=fine in the environment, or after this call, every loop is split as
+ * finely and as unevenly as the needs of its function allow, whatever the grain. */
 void tsri_split_finely(bool finely);
 
 /* Work is estimated in bytes that take as long to read or write in order. What others cost: */
@@ -47,10 +47,10 @@ enum {
     TSRI_WORK_SEARCH = 256    /* a search, a sine of a double */
 };
 
-/* How many indices of so much work make a part that is worth waking a thread for: 1 at least. */
+/* The least number of indices, each of this much work, in a part that is worth a thread: 1 at least. */
 int64_t tsri_grain(double work);
 
-/* The work that such a part has (cpu/tuning). */
+/* Sets how much work makes a part worth a thread (cpu/tuning). */
 void tsri_set_thread_work(int64_t work);
 
 /* Is work of this size worth sharing? Always, where loops are split finely. For choices that are made

@@ -468,8 +468,8 @@ tsr_status tsri_desc_bit_view(tsr_desc *out, const tsr_desc *d, tsr_dtype dtype)
 
 /* Packing --------------------------------------------------------------------------- */
 
-/* Positive if dim a belongs inside dim b, negative if outside, 0 if memory does
- * not tell (a dim of size 1, or one that is broadcast). */
+/* Positive if dim a lies inside dim b in memory, negative if outside, 0 if strides do
+ * not decide it (a dim of size 1, or one that is broadcast). */
 static int compare_dims(const tsr_desc *d, int a, int b)
 {
     if (d->shape[a] <= 1 || d->shape[b] <= 1) return 0;
@@ -480,7 +480,7 @@ static int compare_dims(const tsr_desc *d, int a, int b)
     return x < y ? 1 : -1;
 }
 
-/* Dims of d, outermost in memory first; row-major where memory does not tell. */
+/* Dims of d, outermost in memory first; in their own order where strides do not decide. */
 static void memory_order(int order[TSR_MAX_NDIM], const tsr_desc *d)
 {
     for (int i = 0; i < d->ndim; i++) order[i] = i;
