@@ -18,7 +18,7 @@ tsr_status tsri_device_copies(int n, tsr_tensor *dst, const tsr_tensor *const *s
 /* tsri_op_run_all for devices that are not the CPU. */
 bool tsri_device_run_all(tsr_status *s, int n, tsr_op *ops);
 
-/* Are all elements of an i64 tensor on a device in low .. high? False also where its backend does not say. */
+/* Are all elements of an i64 tensor on a device in low .. high? False also if its backend cannot check it. */
 bool tsri_device_in_range(const tsr_tensor *t, int64_t low, int64_t high);
 
 /* Counts an op on a device that was done with other ops. */
@@ -27,8 +27,8 @@ void tsri_count_in_parts(tsr_op_kind kind);
 /* "add: operands on cpu:0 and cuda:0": TSR_EDEVICE. */
 tsr_status tsri_fail_devices(const char *op, tsr_device a, tsr_device b);
 
-/* Makes *t a tensor that the host reads, with all its work done: itself, or a copy that *temporary
- * holds, to be released. */
+/* Waits for the work on *t and makes *t readable by the host: it stays as it is, or becomes a copy, which
+ * *temporary then holds for the caller to release. */
 tsr_status tsri_copy_to_host(const tsr_tensor **t, tsr_tensor **temporary);
 
 /* Where tensors without an operand are made: on the device that this thread works on, or else on the

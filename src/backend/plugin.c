@@ -1,11 +1,11 @@
 /* plugin.c - backends in shared objects: found by name on the search path, loaded once.
  *
  * A plugin is code that runs with all the rights of the program. So folders are absolute, and neither they
- * nor the files may be such that anyone can write them. The folder beside the library is not one that
- * somebody asked for: it must belong to root, to the user, or to the owner of the library. (A program in /tmp
- * would else run what another user put into /tmp/tessera.) Folders above are not looked at: who may rename
- * those may replace the program too. An elevated program looks for no plugins at all: drivers that plugins
- * open read variables of their own.
+ * nor the files may be such that anyone can write them. The folder beside the library is searched without
+ * being named by anyone, so it must belong to root, to the user, or to the owner of the library. (A program
+ * in /tmp would else run what another user put into /tmp/tessera.) Parent folders are not checked: whoever
+ * may rename those may replace the program too. An elevated program looks for no plugins at all: drivers that
+ * plugins open read variables of their own.
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE 1  /* dladdr */

@@ -1,4 +1,4 @@
-/* registry.c - which backends there are, and whose device a number is. */
+/* registry.c - which backends there are, and which of them each device number belongs to. */
 #include "registry.h"
 #include "core/atomic.h"
 #include "core/device_int.h"
@@ -47,7 +47,7 @@ bool tsr_device_exists(tsr_device device)
     return device % TSRI_DEVICES < devices_of(backends[slot]);
 }
 
-/* What the core asks --------------------------------------------------------------- */
+/* The core's table of devices ------------------------------------------------------- */
 
 static tsr_device pinning_device(void)
 {

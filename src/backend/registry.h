@@ -21,16 +21,16 @@ tsr_status tsri_backend_check(const tsr_backend *backend, const char *what);
  * begins messages. */
 tsr_status tsri_backend_add(const tsr_backend *backend, const char *what);
 
-/* A status that came from a backend, with words if it left none of its own: `failures`
- * is tsri_failures() before the call. */
+/* Returns a status that came from a backend. If it is a failure and the backend recorded no message, records
+ * one; `failures` is tsri_failures() before the call. */
 tsr_status tsri_backend_end(tsr_status s, uint32_t failures, const char *op, const tsr_backend *backend);
 
-/* The same around a call: the one notes the failures before it, the other takes its status. */
+/* The same in two steps: the first is called before the backend's function, the second with its status. */
 void       tsri_backend_ask(void);
 tsr_status tsri_backend_status(tsr_status s, const char *op, const tsr_backend *backend);
 
 /* Plugins (plugin.c): loads libtessera-NAME.so if a folder of the search path has it and no
- * backend of the name is there; all of them for NULL. Problems are kept. */
+ * backend of the name is there; all of them for NULL. Problems are kept for tsri_plugin_problem_of. */
 void tsri_plugins_find(const char *name, size_t length);
 
 /* The problem that a plugin of this name had, or NULL. */

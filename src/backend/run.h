@@ -26,12 +26,12 @@ typedef struct tsri_planned {
 bool       tsri_op_plan(tsri_planned *out, const tsr_op *op);
 tsr_status tsri_planned_run(const tsri_planned *p, const tsr_op *op);
 
-/* Asks p->backend, and runs what it planned. */
+/* plan() of p->backend, or supports() if it has none; and running what was planned. */
 bool       tsri_plan_ask(tsri_planned *p, const tsr_op *op);
 tsr_status tsri_plan_do(const tsri_planned *p, const tsr_op *op);
 
-/* n ops of one kind with the same params, on one device, if its backend does them at once; false: it does
- * not, and nothing was done. Streams of the ops are filled in. */
+/* Runs n ops of one kind with the same params, on one device, in one call of its backend; *s is the status.
+ * False if the backend cannot do that: then nothing was done. Sets the streams of the ops. */
 bool tsri_op_run_all(tsr_status *s, int n, tsr_op *ops);
 
 /* Would the backend take all of them, and run them at once? */

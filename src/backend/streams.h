@@ -40,10 +40,10 @@ tsr_status tsri_stream_after(tsr_device device, int on, int other);
 /* An idle block of `reserved` bytes of the graph that this stream is recording; NULL if there is none. */
 void *tsri_graph_take(tsr_device device, int stream, size_t reserved, tsr_memory kind);
 
-/* Tells that a block was taken: it belongs to the graph that the stream is recording, if any. */
+/* To be called when a block was taken: it then belongs to the graph that the stream is recording, if any. */
 void tsri_graph_took(tsr_device device, int stream, void *data, size_t reserved, tsr_memory kind);
 
-/* Does the block of a tensor that is released belong to a graph? Then the graph keeps it. */
+/* To be called when a block is released. True if it belongs to a graph, which then keeps it. */
 bool tsri_graph_gave(tsr_device device, int stream, void *data, size_t reserved, tsr_memory kind);
 
 #endif

@@ -368,8 +368,8 @@ static tsr_status download(tsr_tensor *dst, const tsr_tensor *src, bool async)
 
 /* Between devices --------------------------------------------------------------------------- */
 
-/* TSR_EUNSUPPORTED, without words, where they do not reach each other. Streams of two devices know
- * nothing of each other, so the source's work is waited for, and the copy too. */
+/* TSR_EUNSUPPORTED, without a message, if one device cannot copy from the other. Streams of different devices
+ * are not ordered, so the host waits for the source's work before, and for the copy after. */
 static tsr_status move_directly(tsr_tensor *dst, const tsr_tensor *src)
 {
     size_t bytes, same;

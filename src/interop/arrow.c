@@ -100,7 +100,7 @@ static tsr_status check_column(const tsr_arrow_array *a, const tsr_arrow_schema 
 
 static bool bit(const uint8_t *bits, int64_t i) { return bits[i / 8] >> i % 8 & 1; }
 
-/* The count may be left open (-1); then the bits tell. */
+/* null_count may be -1, for unknown; the bits are counted then. */
 static tsr_status check_no_nulls(const tsr_arrow_array *a)
 {
     const uint8_t *valid = a->buffers[0];
@@ -132,7 +132,7 @@ static void end_column(void *context, void *data, size_t bytes)
     tsri_free(a, sizeof *a);
 }
 
-/* The array moves into memory of ours, as Arrow allows, and is released from there. */
+/* Copies the ArrowArray struct, as Arrow allows, so that the tensor's storage owns it and releases it. */
 static tsr_status share(tsr_tensor **out, const tsr_arrow_array *a, tsr_dtype dtype)
 {
     tsr_desc d = { .ndim = 0 };

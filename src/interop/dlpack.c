@@ -90,8 +90,8 @@ static void delete_export(export *e)
 static void delete_versioned(tsr_dl_managed_versioned *m) { delete_export(m->manager_ctx); }
 static void delete_legacy(tsr_dl_managed *m) { delete_export(m->manager_ctx); }
 
-/* Strides of dims of size 1 say nothing here; others take them at their word. An empty tensor may have any
- * other dims: then the product is junk, and no element is reached by it. */
+/* The library ignores strides of dims of size 1, but consumers may not, so these are exported as the packed
+ * ones. The product may overflow for an empty tensor, of which no element is addressed. */
 static void copy_dims(export *e, const tsr_desc *d)
 {
     int64_t packed = 1;

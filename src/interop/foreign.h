@@ -1,10 +1,10 @@
-/* foreign.h - where memory of someone else's begins. */
+/* foreign.h - the address of memory of another library, computed without overflow. */
 #ifndef TSRI_FOREIGN_H
 #define TSRI_FOREIGN_H
 
 #include <stdint.h>
 
-/* base + offset + lo, the first of `bytes` bytes; NULL if these leave the addresses that there are. */
+/* base + offset + lo, the first of `bytes` bytes; NULL if the sum or their end overflows an address. */
 static inline char *tsri_foreign_low(const void *base, uint64_t offset, int64_t lo, uint64_t bytes)
 {
     uintptr_t at = (uintptr_t)base, end;
