@@ -1,6 +1,6 @@
-/* bump.h - memory that is given back all at once, and lists in it.
+/* bump.h - memory that is freed all at once, and lists in it.
  *
- * A file's names, shapes and metadata live exactly as long as the file. */
+ * For a file's names, shapes and metadata, which live as long as the file. */
 #ifndef TSRI_BUMP_H
 #define TSRI_BUMP_H
 
@@ -19,7 +19,8 @@ char *tsri_bump_text(tsri_bump *b, const char *text, size_t length);
 
 void tsri_bump_free(tsri_bump *b);
 
-/* For tests: after so many takes one fails, wherever its block ends. Below 0, as it is, none does. */
+/* For tests: the number of tsri_bump_take() calls that succeed before one fails. Negative, which is the
+ * start: none fails. */
 extern int tsri_bump_left;
 
 /* How many pointers an array holds, and has room for. */

@@ -1,14 +1,15 @@
-/* csv.c - tables: one row to a line, fields between commas (csv), tabs (tsv) or what the options say. Where
- * the first rows have no commas, but as many semicolons each, or tabs, or bars, a csv is read by those.
- * Between semicolons a number may have a decimal comma. A line ends with LF, CR LF or CR.
+/* csv.c - tables: one row to a line, fields between commas (csv), tabs (tsv) or the separator in the options.
+ * If the first row of a csv has no comma, but the first rows have the same number of semicolons each, or of
+ * tabs, or of bars, that is the separator. With semicolons a number may have a decimal comma. Lines end with
+ * LF, CR LF or CR.
  *
- * Lines that are empty or begin with # are passed over. If the first of the others holds a
- * field that is no number, its fields are the names of the columns, unless the options say which it is. A
- * field may stand in quotes, and then hold separators, newlines and doubled quotes. One that is empty or
- * says NA is missing: NaN in the table, and counted.
+ * Lines that are empty or begin with # are skipped. If a field of the first other line is no number, that
+ * line has the names of the columns; the options can say whether there is one. A field in quotes may hold
+ * separators, newlines and doubled quotes. A field that is empty or NA is a missing value: NaN in the table,
+ * and counted in the metadata.
  *
- * A column whose first value is no number is one of words: the table has their codes, and the metadata the
- * words. One of nothing but true and false is 1 and 0.
+ * If the first value of a column is no number, its values are words: the table has their codes, and the
+ * metadata the words. If they are all true or false, they are 1 and 0.
  *
  * A table that is written with such metadata has names in its first line, and words in place of codes. */
 #include "core/alloc.h"
@@ -122,7 +123,8 @@ static bool is_number(const field *f, tsr_scalar *out)
     return tsri_parse_number(out, text, f->length);
 }
 
-/* One that lies in the first rows as often in each, if the usual one lies in none. */
+/* The comma if the first row has one, or else the first of the others that all of the first rows have equally
+ * often; t.separator if there is none. */
 static char find_separator(table t)
 {
     static const char all[] = ",;\t|";
@@ -332,7 +334,7 @@ static tsr_status measure(tsr_file *f, layout *l, table *t, const char *text)
 
 /* Metadata ----------------------------------------------------------------------------- */
 
-/* "categories.NAME", or its number where it has no name, or one that another has too. */
+/* Adds the words as "categories.NAME"; with the column's number if it has no name or another has the same. */
 static tsr_status add_categories(tsr_file *f, const column *c, int64_t index, tsri_names *seen)
 {
     tsr_meta *m = NULL;

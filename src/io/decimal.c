@@ -1,5 +1,5 @@
-/* decimal.c - a guess in floating point, put right by exact comparison with the halves of the
- * steps to its neighbours. */
+/* decimal.c - an estimate in floating point, corrected by comparing the decimal exactly with the points
+ * half-way to the neighbouring doubles. */
 #include "core/half.h"
 #include "core/mem.h"
 #include "decimal.h"
@@ -19,7 +19,7 @@ typedef struct reader { const char *at, *end; } reader;
 
 static bool is_digit(const reader *r) { return r->at < r->end && *r->at >= '0' && *r->at <= '9'; }
 
-/* What is beyond the room only matters in not being zero. */
+/* Of digits that do not fit, only whether one is not 0 matters. */
 static void add_digit(decimal *d, uint8_t v, bool after_point)
 {
     if (d->n == 0 && v == 0) {
@@ -167,7 +167,8 @@ static uint64_t significand(uint64_t bits, int *e)
     return field ? low | UINT64_C(1) << 52 : low;
 }
 
-/* Up while it lies above the half to the next, down while below the half to the one before. */
+/* The nearest double: up while the decimal is above the point half-way to the next double, down while it is
+ * below the point half-way to the one before. */
 static uint64_t rounded(const decimal *d)
 {
     uint64_t bits = guess(d);

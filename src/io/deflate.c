@@ -105,7 +105,8 @@ static size_t store(uint8_t *dst, const uint8_t *src, size_t bytes, bool last)
     return (size_t)(at - dst);
 }
 
-/* How far back the bytes at p came before, and from now on come here; 0: they are new. */
+/* The distance back to an earlier place with the same four bytes as at p; 0 if none is known. p becomes the
+ * latest place of these bytes. */
 static uint32_t find_match(const uint8_t *src, const uint8_t *p, uint32_t *latest)
 {
     uint32_t *place = &latest[bucket(p)];

@@ -16,8 +16,8 @@ void tsri_source_open_bytes(tsri_source *s, const void *data, size_t bytes, cons
     *s = (tsri_source){ .path = name, .size = bytes, .file = -1, .base = data, .lock = TSRI_MUTEX_INIT };
 }
 
-/* Without a limit on one read a slow disk would stop other threads' progress, and with
- * small ones the calls would cost. */
+/* Bytes of one read: with larger ones, threads that are done would wait for a slow disk; with smaller ones,
+ * the calls would take time. */
 enum { WIDE_PIECE = 4 << 20 };
 
 typedef struct wide_read { const tsri_source *source; char *dst; uint64_t offset; size_t bytes; } wide_read;
@@ -221,8 +221,7 @@ static void unmap(void *context, void *data, size_t bytes)
     tsri_sys_unmap(data, bytes);
 }
 
-/* Pages of the program's own where it writes; where the system will not promise so many,
- * read-only ones. */
+/* Maps the file copy-on-write; read-only if the system does not reserve that much memory. */
 static tsr_status map_all(tsri_source *s)
 {
     const size_t bytes = (size_t)s->size;
@@ -299,8 +298,8 @@ static void name_temporary(tsri_sink *s, unsigned attempt)
 
 enum { ATTEMPTS = 10000 };
 
-/* No signal arrives between a file's getting its name and that name's being known to
- * tsri_temporaries, or being gone. */
+/* Blocks signals from before a file gets its name until the name is in the table of temporaries.h (or the
+ * file is gone), so that a signal handler finds every file. */
 static void hold_signals(sigset_t *before)
 {
     sigset_t all;
@@ -315,7 +314,7 @@ static void release_signals(const sigset_t *before)
     errno = error;
 }
 
-/* The rights of the file before it takes its place: never more than it has there. */
+/* The permissions of the file until it takes its place: never more than those that it has there. */
 static unsigned first_mode(const tsri_sink *s) { return s->replaces ? 0600 : 0666; }
 
 /* A file without a name: whatever ends the program, nothing of it is left. -1 where there are none. */
@@ -571,7 +570,7 @@ static tsr_status copy_all(const tsri_sink *s, int file, char *scratch, size_t r
     return TSR_OK;
 }
 
-/* A file with a name takes over from one that can be given none. */
+/* Copies the nameless file, which could not be given a name, into a new one that has one. */
 static tsr_status become_named(tsri_sink *s)
 {
     enum { ROOM = 1 << 20 };
@@ -596,7 +595,7 @@ static tsr_status place_nameless(tsri_sink *s)
         TSRI_TRY(become_named(s));
         return place_named(s);
     }
-    (void)tsri_sys_close(s->file);  /* what it holds is on the disk, or was not asked to be */
+    (void)tsri_sys_close(s->file);  /* synced already, if that was wanted */
     s->file = -1;
     return TSR_OK;
 }

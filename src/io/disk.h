@@ -1,10 +1,9 @@
-/* disk.h - bytes from files and into files: the only part of io that asks the system.
+/* disk.h - bytes from files and into files: the only part of io that makes system calls.
  *
- * A source is read at any place: a file, or bytes in memory. What is read from a file is
- * read once into memory of ours and checked there, so that a file that changes under the
- * reader does no harm to headers.
+ * A source is a file, or bytes in memory, that can be read at any offset. Headers are read once into
+ * memory of the library and checked there, so that a file that changes meanwhile does no harm.
  *
- * A sink is a file being written, under another name until it is complete. */
+ * A sink is a file being written, under another name, or none, until it is complete. */
 #ifndef TSRI_DISK_H
 #define TSRI_DISK_H
 
@@ -22,8 +21,8 @@ typedef struct tsri_source {
     tsri_mutex           lock;      /* of base and storage while the file is being mapped */
 } tsri_source;
 
-/* The source is zeroed. Regular files, and what /dev/stdin and /dev/fd/N stand for: a pipe there is
- * read to its end. Nothing else is waited for or read. The path must stay. */
+/* *s must be zeroed. Opens regular files, and what /dev/stdin and /dev/fd/N stand for: a pipe there is
+ * read to its end. Other paths are refused without waiting. The source keeps a pointer to the path. */
 tsr_status tsri_source_open(tsri_source *s, const char *path);
 void       tsri_source_open_bytes(tsri_source *s, const void *data, size_t bytes, const char *name);
 void       tsri_source_close(tsri_source *s);
@@ -43,9 +42,9 @@ tsr_status tsri_source_map(tsri_source *s);
 typedef struct tsri_sink {
     int         file;       /* -1: none */
     bool        sync;
-    bool named; /* it is at `temporary`, and known there as `slot` (temporaries.h); else it has no name */
+    bool        named;      /* the file is at `temporary`, listed in `slot` (temporaries.h); else: no name */
     bool        stream;     /* a descriptor that the program was given: written in order, and left open */
-    bool        replaces;   /* a file of the rights `mode` */
+    bool        replaces;   /* there is a file at path, of permissions `mode` */
     unsigned    mode;
     int         slot;
     const char *path;       /* where it will be */
@@ -61,7 +60,7 @@ enum { TSRI_PATH = 4096 };
 tsr_status tsri_sink_create(tsri_sink *s, const char *path, bool sync, char *final_path, char *temporary);
 tsr_status tsri_sink_write(tsri_sink *s, uint64_t at, const void *data, size_t bytes);
 
-/* Another place for a file that is not a stream, in the same folder. */
+/* Changes the last name of s->path; the sink is not a stream. */
 tsr_status tsri_sink_rename(tsri_sink *s, const char *name);
 
 /* Is there room for this many bytes more? */
@@ -74,7 +73,7 @@ tsr_status tsri_sink_move(tsri_sink *s, uint64_t from, uint64_t to, uint64_t byt
 /* Makes it `size` bytes long. */
 tsr_status tsri_sink_cut(tsri_sink *s, uint64_t size);
 
-/* Puts the file in its place; removes it. Both end the sink. */
+/* commit puts the file in its place, remove deletes what was written. Both end the sink. */
 tsr_status tsri_sink_commit(tsri_sink *s);
 void       tsri_sink_remove(tsri_sink *s);
 

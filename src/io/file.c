@@ -526,7 +526,8 @@ static tsr_status fill_fresh(tsr_tensor *t, tsri_source *s, const tsri_entry *e,
     return TSR_OK;
 }
 
-/* A tensor in memory of its own. A rank with no dim left for the bytes is read whole. */
+/* A tensor in memory of its own. With TSR_MAX_NDIM dims a part cannot be gathered, as gather() adds a dim for
+ * the bytes of an element: all of the tensor is read, and the part taken. */
 static tsr_status read_copy(tsr_tensor **out, tsri_source *s, const tsri_entry *e, const tsr_desc *cut,
                             int64_t start)
 {
@@ -548,8 +549,8 @@ static tsr_status read_copy(tsr_tensor **out, tsri_source *s, const tsri_entry *
     return status;
 }
 
-/* A tensor of strides of its own, in a copy of what it reaches, gaps and all: one that repeats its elements
- * takes no more memory than it does in the file. */
+/* A tensor with strides (e->stride): copies the bytes that these reach, gaps too, and keeps the strides, so
+ * that a tensor that repeats its elements takes no more memory than in the file. */
 static tsr_status read_strided(tsr_tensor **out, tsri_source *s, const tsri_entry *e, const tsr_desc *cut,
                                int64_t start)
 {

@@ -4,9 +4,9 @@
 
 #include "tessera/config.h"
 
-/* All functions of these n symbols, into out: of the library that the variable of the environment names, or
- * else of the first of `count` names that opens. False if there is none, it lacks one, or the variable says
- * "none". */
+/* Fills out[0 .. n - 1] with the functions of these n symbols, from the library that the environment variable
+ * names, or else from the first of `count` names that opens. False if none opens, a symbol is missing, or the
+ * variable is "none". */
 bool tsri_foreign_find(void (**out)(void), const char *variable, int count, const char *const *names, int n,
                        const char *const *symbols);
 

@@ -33,7 +33,7 @@ const tsri_format *tsri_format_of_bytes(const unsigned char *head, size_t bytes)
     return NULL;
 }
 
-/* What files begin with that are often met and not read here: '?' stands for any byte. */
+/* First bytes of common formats that are not read here, and what to say of them; '?' stands for any byte. */
 static const struct foreign { int at, length; const char *bytes, *words; } foreign[] = {
     { 0, 23, "version https://git-lfs", "it is a pointer of Git LFS, and not the file itself: git lfs pull" },
     { 0, 9, "<!DOCTYPE", "it is a page of HTML, and perhaps a failed download" },

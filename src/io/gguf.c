@@ -390,7 +390,7 @@ static tsr_status cut_rows(tsr_tensor **blocks, tsr_tensor **rows, const tsr_fil
     return n == e->ndim ? cut(rows, &axis, &ranges[n - 1]) : TSR_OK;
 }
 
-/* Where there is no dim left for the bytes of a block, or nothing to choose. */
+/* Decodes all blocks and cuts after that: if there are too many dims for one more, or no rows to choose. */
 static tsr_status read_blocks_and_cut(tsr_tensor **out, const tsr_file *f, const tsri_entry *e, int n,
                                       const tsr_file_range *ranges)
 {

@@ -1,5 +1,4 @@
-/* gguf_blocks.h - the encodings of gguf: how many elements a block has, in how many bytes,
- * and what blocks f32 becomes. */
+/* gguf_blocks.h - the encodings of gguf: elements and bytes of a block, and the function that encodes f32. */
 #ifndef TSRI_GGUF_BLOCKS_H
 #define TSRI_GGUF_BLOCKS_H
 

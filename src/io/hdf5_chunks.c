@@ -113,7 +113,7 @@ static bool unfilter(const chunks *c, const unsigned char **out, const unsigned 
 
 /* Places -------------------------------------------------------------------------------- */
 
-/* The part of a chunk that lies in the tensor, row by row. */
+/* Copies the part of a chunk that lies in the tensor, row by row. */
 static void place(const chunks *c, const uint64_t *corner, const unsigned char *src)
 {
     const int last = c->t->ndim - 1;
@@ -167,7 +167,7 @@ static void corner_of(const chunks *c, uint64_t corner[TSR_MAX_NDIM], const uint
     if (c->free_axis >= 0) corner[c->free_axis] = i * c->o->chunk[c->free_axis];
 }
 
-/* Chunks of a grid; those of a file that lies about them are UINT64_MAX. */
+/* The number of chunks in a grid; UINT64_MAX if it overflows, as in a damaged file. */
 static uint64_t grid_size(const chunks *c, const uint64_t *grid)
 {
     uint64_t n = 1;

@@ -248,7 +248,7 @@ static int rows_of(const heap *p, uint64_t size, int most)
     return rows;
 }
 
-/* The block with byte *at of the space, which becomes that byte of the block. */
+/* Finds the block that holds byte *at of the heap; *at becomes the offset in that block. */
 static tsr_status find_block(tsri_hdf5_file *h, const heap *p, uint64_t *out, uint64_t *at)
 {
     int rows = p->rows;

@@ -1,8 +1,8 @@
 /* hdf5_int.h - an HDF5 file that is read: its blocks, objects, types, groups and chunks.
  *
- * Everything in the file is addressed by its place: a block says where the next ones lie. Blocks are read
- * into memory of ours and parsed there. All that is read counts against `work`, which a file of its size
- * does not use up unless its blocks lead in circles. */
+ * A block holds the file offsets of others. Blocks are copied into memory of the library and parsed there.
+ * All bytes that are read count against `work`, which is more than a file of this size needs: only blocks
+ * that refer to each other in circles use it up, which is an error. */
 #ifndef TSRI_HDF5_INT_H
 #define TSRI_HDF5_INT_H
 

@@ -22,7 +22,7 @@ static int log_size(uint32_t size)
     return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : -1;
 }
 
-/* Whether it fills its bytes: no bits before it, none behind. */
+/* Does the number use all bits of its bytes, from bit 0 on? */
 static bool fills(tsri_hdf5_block *b, uint32_t size)
 {
     const uint64_t offset = tsri_block_take(b, 2), precision = tsri_block_take(b, 2);

@@ -63,8 +63,8 @@ static bool is_path(const char *name)
     return sound && groups < TSRI_HDF5_DEEPEST;
 }
 
-/* What is a group by the names of the plan. Those of a name count once it is planned: an add that fails
- * leaves nothing behind. */
+/* The names of all groups of the tensors in the plan. A tensor's groups are added when the next one is
+ * planned, so that an add that fails adds none. */
 typedef struct groups {
     tsri_names names;
     int64_t noted; /* of the plan */

@@ -34,8 +34,8 @@ static inline uint64_t eight(const uint8_t *p)
     return v;
 }
 
-/* At least 56 bits are held afterwards, unless src has ended; then zeros stand for them. Eight bytes
- * at a step: those that are not counted yet are met again, and are the same. */
+/* At least 56 bits are held afterwards; zeros fill up if src has ended. Eight bytes are loaded at once:
+ * bits beyond those that `held` counts are loaded again next time, and are the same. */
 static inline void refill(stream *s)
 {
     if (s->end - s->src >= 8) {
@@ -155,7 +155,7 @@ static tsri_inflated stored_block(stream *s)
     const int32_t length = take(s, 16), check = take(s, 16);
     if (length < 0 || check < 0) return TSRI_INFLATE_SHORT;
     if ((length ^ check) != 0xFFFF) return TSRI_INFLATE_BAD;
-    s->src -= s->held / 8;  /* whole bytes go back, so that the block is one copy */
+    s->src -= s->held / 8;  /* whole bytes are given back to src, so that the block is one copy */
     s->bits = 0;
     s->held = 0;
     size_t n = (size_t)length;
@@ -182,7 +182,7 @@ static tsri_inflated repeat(stream *s, size_t length, size_t distance)
     return fits ? TSRI_INFLATE_DONE : TSRI_INFLATE_FULL;
 }
 
-/* A symbol of 15 bits, 5 more, a distance of 15, 13 more: no more than were held at its start. */
+/* A symbol takes up to 15 bits and 5 more, a distance 15 and 13 more: together no more than the 56 held. */
 static tsri_inflated match(stream *s, int symbol)
 {
     if (symbol > 285) return TSRI_INFLATE_BAD;

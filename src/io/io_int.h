@@ -23,14 +23,14 @@ typedef struct tsri_entry {
     const char    *name;
     const char    *encoding;
     const int64_t *shape;
-    const int64_t *stride;        /* plain, and neither order of dims; NULL: packed */
+    const int64_t *stride;        /* plain, neither row-major nor column-major; NULL: packed */
     tsr_dtype      dtype;         /* TSR_DTYPE_INVALID: cannot be read as elements */
     int32_t        ndim;
     int32_t        part;
     bool           plain;         /* elements as they are in memory; else the format's read() makes them */
     bool           column_major;  /* plain: the first dim varies fastest */
     bool           swapped;       /* plain: the other byte order */
-    uint8_t        blocks;        /* not plain: a tsr_block_kind and 1, or 0 */
+    uint8_t        blocks;        /* quantised: 1 + its tsr_block_kind; else 0 */
     uint64_t       offset, bytes; /* in the part */
     uint64_t       detail;        /* the format's own */
 } tsri_entry;
@@ -107,8 +107,8 @@ typedef struct tsri_file_entry {
     uint32_t    check;          /* the format's own: a checksum */
     bool        written;
     bool        unnamed;        /* it was planned without a name, which the format gave it */
-    int64_t     shard;          /* which file of a set, and */
-    uint64_t    shard_bytes;    /* how much is in it then */
+    int64_t     shard;          /* which file of a set it goes to, and */
+    uint64_t    shard_bytes;    /* bytes of elements in that file, this tensor included */
 } tsri_file_entry;
 
 struct tsr_writer {
@@ -126,8 +126,8 @@ struct tsr_writer {
     int64_t          added;     /* how many of the plan are written */
     bool             declared;  /* by tsr_writer_declare; then nothing else is added */
     bool             broken;    /* a failure left the file in pieces */
-    bool             headed;    /* a stream: what finish() writes stands before the data */
-    struct tsr_writer **shards; /* a set: the files, of which this has none but the index */
+    bool             headed;    /* a stream: finish() was called already, before the data */
+    struct tsr_writer **shards; /* a set: a writer for each file; this one writes the index */
     tsri_list        shard_list;
     char            *part_path; /* what tsr_writer_part gave */
     void            *state;     /* the format's own, in `memory` */
@@ -147,7 +147,7 @@ tsr_status tsri_write_elements(tsr_writer *w, uint64_t at, const tsr_tensor *t);
 typedef struct tsri_format {
     tsr_format_info info;
 
-    /* Do the first bytes (at most 512) say it is this? NULL: only the name can. */
+    /* Is a file that begins with these bytes (at most 512) of this format? NULL: known by its name only. */
     bool       (*is)(const unsigned char *head, size_t bytes);
     tsr_status (*open)(tsr_file *f);
     /* NULL if all entries are plain. *out is NULL. */
@@ -155,7 +155,7 @@ typedef struct tsri_format {
     /* Part of an entry that is not plain, by ranges that fit its shape; NULL: all of it is read, and cut. */
     tsr_status (*read_part)(tsr_tensor **out, const tsr_file *f, const tsri_entry *e, int n,
                             const tsr_file_range *ranges);
-    /* Before all of a plain entry is read: is it what was written? NULL: the format cannot tell. */
+    /* Tests the checksum of a plain entry before all of it is read. NULL: the format has none. */
     tsr_status (*check)(const tsr_file *f, const tsri_entry *e);
     /* NULL: one row of bytes. *out is NULL. */
     tsr_status (*read_raw)(tsr_tensor **out, const tsr_file *f, const tsri_entry *e);
@@ -169,8 +169,8 @@ typedef struct tsri_format {
     tsr_status (*finish)(tsr_writer *w);
     tsr_status (*check_meta)(const tsr_writer *w, const tsr_meta *m);  /* NULL: there is no metadata */
 
-    /* Is every byte written after those before it? With data_start(), if all was declared: finish() then
-     * comes before the first add(). */
+    /* Can it be written in order, to a stream? If it has data_start(), only when all tensors are declared
+     * first: finish() is then called before the first add(). */
     bool one_pass;
     bool may_be_empty;  /* a file of no bytes is one */
 } tsri_format;
@@ -186,7 +186,7 @@ extern const char tsri_format_list[];
 const tsri_format *tsri_format_named(const char *name);
 const tsri_format *tsri_format_of_bytes(const unsigned char *head, size_t bytes);
 
-/* Of a file that begins as no format here does: what it is, and what to do, if that is known; else NULL. */
+/* For a file of no format here: what it is and what to do, if its first bytes are known; else NULL. */
 const char *tsri_format_foreign(const unsigned char *head, size_t bytes);
 const tsri_format *tsri_format_of_path(const char *path);
 

@@ -13,11 +13,11 @@
 #include "tessera/view.h"
 
 enum {
-    LARGEST_SIDE = 65535, TIMES = 2048,  /* pixels are no more bytes than this times the file, and some */
-    FREE = 1 << 20, QUALITY = 90, SCANS = 16,  /* scans over the most pixels, more over fewer */
+    LARGEST_SIDE = 65535, TIMES = 2048,  /* the most bytes of pixels for a byte of the file */
+    FREE = 1 << 20, QUALITY = 90, SCANS = 16,  /* scans of the largest image; more of a smaller one */
     RGB = 0, GRAY = 6,                   /* its formats of pixels, */
     SAMPLES_420 = 2, SAMPLES_GRAY = 3,   /* of samples, */
-    LIMIT_SCANS = 32768                  /* and a flag: not more scans than an honest file has */
+    LIMIT_SCANS = 32768                  /* and a flag: more than 500 scans are an error */
 };
 
 /* The library -------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static bool contains(const char *text, const char *words)
     return false;
 }
 
-/* What the library says: it has no memory, or the file is damaged. */
+/* The library's last error as a status: TSR_ENOMEM if it had no memory, else the file is damaged. */
 static tsr_status failed(const tsr_file *f, void *handle)
 {
     const char *words = turbo.error(handle);
@@ -179,7 +179,7 @@ static uint64_t count_scans(const unsigned char *data, size_t bytes)
     return n;
 }
 
-/* Each scan is a pass over all pixels, and takes a hundred bytes where it says nothing. */
+/* Limits the scans: each is a pass over all pixels, but an empty one takes only 100 bytes of the file. */
 static tsr_status check_scans(const tsr_tensor *t, const tsr_file *f, const unsigned char *data, size_t bytes)
 {
     const uint64_t pixels = (uint64_t)tsr_byte_size(t), scans = count_scans(data, bytes);
@@ -227,7 +227,7 @@ static tsr_status plan(tsr_writer *w, tsri_file_entry *p)
                w->path, TSRI_DESC(d), LARGEST_SIDE);
     TSRI_CHECK(w->opts.quality >= 0 && w->opts.quality <= 100, TSR_EINVAL,
                "writer_add: %s: opts.quality is %d", w->path, w->opts.quality);
-    p->bytes = 0;  /* nobody knows before */
+    p->bytes = 0;  /* known only when it is compressed */
     return need_library("writer_add", w->path);
 }
 

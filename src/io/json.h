@@ -1,7 +1,7 @@
 /* json.h - just enough JSON: a reader that walks a text once, and a writer of strings.
  *
- * The caller asks for the value that it expects next, or skips one. Nothing recurses:
- * skipping counts brackets. Errors name the byte. */
+ * The caller takes the kind of value that it expects next, or skips one. No function recurses:
+ * skipping counts brackets. Messages of errors have the offset of the byte. */
 #ifndef TSRI_JSON_H
 #define TSRI_JSON_H
 

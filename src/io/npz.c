@@ -78,7 +78,7 @@ static tsr_status check_stored(const tsr_file *f, const tsri_entry *e)
     return tsri_member_check(f, (tsri_member *)(uintptr_t)e->detail);
 }
 
-/* All of a member is made at once, so placed that the elements begin on a cache line. */
+/* Inflates all of a member, header too, to an address that puts the elements on a cache line. */
 static tsr_status read_deflated(tsr_tensor **out, const tsr_file *f, const tsri_entry *e)
 {
     const tsri_member *m = (const tsri_member *)(uintptr_t)e->detail;
@@ -189,7 +189,7 @@ static void put_common(unsigned char *p, const tsri_file_entry *m, uint64_t byte
     tsri_set16(p + 2, UTF8);
     tsri_set16(p + 4, m->kind);
     tsri_set16(p + 6, 0);
-    tsri_set16(p + 8, 33);  /* the first day that zip files know */
+    tsri_set16(p + 8, 33);  /* 1 January 1980, the first date of zip */
     tsri_set32(p + 10, m->check);
     tsri_set32(p + 14, clip32(m->bytes));
     tsri_set32(p + 18, clip32(bytes));
@@ -224,7 +224,7 @@ static tsr_status write_local(tsr_writer *w, const tsri_file_entry *p, size_t ex
 static tsr_status add(tsr_writer *w, tsri_file_entry *p, const tsr_tensor *t)
 {
     const uint64_t fixed = w->data_start + TSRI_ZIP_LOCAL + tsri_strlen(p->name) + 4, bytes = whole_bytes(p);
-    /* A little more than it is unpacked, so that the room is there when compression fails to help. */
+    /* Compressed data may be a little longer than the data, so ZIP64 sizes are kept for that, too. */
     const size_t least = (bytes + bytes / 1024 >= TSRI_ZIP_ONES32 ? ZIP64_EXTRA : 0) + 4;
     const size_t extra = least + (size_t)((64 - (fixed + least) % 64) % 64);
     compressing c = { .w = w, .at = fixed + extra, .deflate = p->kind == TSRI_ZIP_DEFLATED };

@@ -383,7 +383,7 @@ enum { DEEPEST = 16, FLOAT = 1, INT64 = 7 };
 /* A graph of the model, or of an attribute of a node: then its names begin with those of both. */
 typedef struct graph { const char *before; int depth; } graph;
 
-/* What of a node or an attribute names it, and where; length 0: nothing does. */
+/* Where the texts of a node's output and name lie; length 0: it has none. */
 typedef struct node { field output, name; bool is_constant; } node;
 
 static tsr_status take_graph(reader *r, tsr_file *f, const graph *g, const field *message);
@@ -407,7 +407,7 @@ static tsr_status join_name(reader *r, tsr_file *f, const char *before, const fi
     return join_texts(r, f, before, own, after, out);
 }
 
-/* A constant is called as what it gives, as an initialiser is; else as its node. */
+/* The name of a constant: that of the node's output or, if it has none, of the node. */
 static tsr_status constant_name(reader *r, tsr_file *f, const graph *g, const node *n, const char **out)
 {
     return join_name(r, f, g->before, n->output.end > n->output.start ? &n->output : &n->name, "", out);
@@ -519,7 +519,7 @@ static tsr_status take_attribute(reader *r, tsr_file *f, const graph *g, const n
     return take_constant(r, f, name, attribute, &key, &value);
 }
 
-/* What names it comes first: fields stand in any order. */
+/* Reads the fields that name the node first, then the others: they may stand in any order. */
 static tsr_status take_node(reader *r, tsr_file *f, const graph *g, const field *message)
 {
     node n = { .is_constant = false };
@@ -719,7 +719,7 @@ static tsr_status read_numbers(tsr_tensor **out, const tsr_file *f, const tsri_e
     return s;
 }
 
-/* A version of few bits, and a text or message after it: no magic number says more. */
+/* ONNX has no magic number: accepts a small version, followed by a field that a model may have. */
 static bool is_onnx(const unsigned char *head, size_t n)
 {
     static const unsigned char next[] = { 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72 };

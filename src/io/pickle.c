@@ -87,7 +87,7 @@ static tsr_status push_new(machine *m, tsri_value v)
     return push(m, copy);
 }
 
-/* Of no use, and never written to: one serves for all. */
+/* A None, which is never written to, so that all share one. */
 static tsr_status push_none(machine *m)
 {
     static tsri_value none = { .kind = TSRI_VALUE_NONE };
@@ -116,7 +116,7 @@ static tsr_status top(const machine *m, tsri_value **out, tsri_value_kind kind)
     return TSR_OK;
 }
 
-/* Everything above the last mark, which goes too. The values stay where they are until the next push. */
+/* Pops the values above the last mark, and the mark. *out stays valid until the next push. */
 static tsr_status pop_to_mark(machine *m, tsri_value ***out, int64_t *count)
 {
     int64_t at = m->stack_list.count;

@@ -1,9 +1,9 @@
-/* pickle.h - what a checkpoint of PyTorch says, without doing any of it.
+/* pickle.h - reading the pickle of a PyTorch checkpoint without running it.
  *
  * A pickle is a program that builds Python objects, and may name any function to call. This reads the ops
- * that torch.save writes and builds plain values of them. No class and no function is ever called: those in
- * a short list are known to make tensors, and what any other would make is an object of which its name, items
- * and attributes are kept. */
+ * that torch.save writes and builds plain values of them. No class and no function is ever called. A short
+ * list has those that make tensors; a call of any other gives an object with the name, items and attributes
+ * that the pickle has for it. */
 #ifndef TSRI_PICKLE_H
 #define TSRI_PICKLE_H
 

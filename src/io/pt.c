@@ -22,8 +22,8 @@
 
 enum {
     LARGEST = 100 << 20,   /* bytes of a pickle */
-    PICKLE_TIMES = 16,     /* it is no longer than this times the file, and some more */
-    NAME_TIMES = 64,       /* nor are all names longer than this times the pickle */
+    PICKLE_TIMES = 16,     /* the most bytes of the pickle for a byte of the file, beside FREE */
+    NAME_TIMES = 64,       /* the same of all names, for a byte of the pickle */
     FREE = 1 << 20,
     REPEATS = 1024,        /* elements of a tensor, over bytes of the file */
     DEEPEST = 64,
@@ -395,8 +395,8 @@ static bool is_named(const tsri_python_name *x, const char *name)
     return x->name_length == tsri_strlen(name) && memcmp(x->name, name, x->name_length) == 0;
 }
 
-/* A class or function that makes no tensor that is read: the words for it are metadata, or the encoding of
- * an entry where it makes an array of some kind. */
+/* Adds the result of a class or function that is not read: as an entry without dtype if it is an array of
+ * some kind, with the class as encoding; else as metadata. */
 static tsr_status add_other(checkpoint *c, const tsri_value *v)
 {
     const tsri_python_name *x = v->name;
@@ -606,7 +606,7 @@ static tsr_status find_old_storages(checkpoint *c, tsri_pickle *p, const tsri_va
     return sort_members(c);
 }
 
-/* That of a big-endian machine has other numbers before its storages. */
+/* Refuses a file of a big-endian machine, whose numbers have the other byte order. */
 static tsr_status check_old_machine(const checkpoint *c, const tsri_value *v)
 {
     for (int64_t i = 0; v->kind == TSRI_VALUE_DICT && i < v->as.items.list.count; i += 2) {
@@ -647,7 +647,7 @@ static tsr_status open_old_front(checkpoint *c, unsigned char *data, size_t n, b
     return s;
 }
 
-/* The pickles are short, and how short is not said. */
+/* The file does not say how long the pickles are: reads larger and larger parts until they are whole. */
 static tsr_status open_old(checkpoint *c)
 {
     const uint64_t size = c->f->parts[0]->size;

@@ -317,7 +317,7 @@ static tsr_status read_map(tsri_json *j, tsr_file *f)
 static tsr_status read_index(tsri_json *j, tsr_file *f)
 {
     bool first = true, more, has_map = false;
-    TSRI_TRY(tsri_json_take(j, '{'));  /* an index is told by it */
+    TSRI_TRY(tsri_json_take(j, '{'));  /* is_index() has found one */
     for (;;) {
         const char *key;
         TSRI_TRY(tsri_json_next(j, '}', &first, &more));
@@ -354,7 +354,8 @@ static tsr_status open_index(tsr_file *f)
 
 static bool is_space(unsigned char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-/* A text has no zeros; the length that a file of tensors begins with has, and may look like a brace. */
+/* Begins with a brace and no zero byte. A file of tensors begins with a length, which has zero bytes, though
+ * its first byte may be that of a brace. */
 static bool is_index(const unsigned char *head, size_t n)
 {
     size_t i = 0;

@@ -143,7 +143,7 @@ static tsr_status write_index(tsr_writer *w, char *final_path, char *temporary)
     return s;
 }
 
-/* The header of one file; it stays where nobody sees it. */
+/* Completes one file and sets its final name; the file is not put there yet. */
 static tsr_status complete_shard(tsr_writer *w, int64_t i)
 {
     char path[TSRI_PATH];

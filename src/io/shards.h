@@ -1,7 +1,7 @@
 /* shards.h - a set of safetensors files and their index, written as one.
  *
- * Each file has a writer of its own, complete but not in its place until all are: their names say how many
- * there are. */
+ * Each file has its own writer. Files are put in their places when all are complete, since their names
+ * contain how many there are. */
 #ifndef TSRI_SHARDS_H
 #define TSRI_SHARDS_H
 

@@ -12,13 +12,13 @@ typedef struct tsri_words {
     size_t       room;
 } tsri_words;
 
-/* A word as it stands in a table: where a quote stands in it, there are two. */
+/* A word as it stands in a table; doubled: it contains quotes, each written twice. */
 typedef struct tsri_word { const char *text; size_t length; bool doubled; } tsri_word;
 
 /* The code of a word; -1 if it has none. */
 int64_t tsri_words_find(const tsri_words *words, tsri_word word);
 
-/* Gives it the next code, in memory of its own, if it has none. False when there is no memory. */
+/* Adds a copy of the word with the next code, unless it has one. False when there is no memory. */
 bool tsri_words_add(tsri_words *words, tsri_bump *memory, tsri_word word);
 
 /* A copy with single quotes and a 0 after it; NULL when there is no memory. */

@@ -51,7 +51,7 @@ static tsr_status start(tsr_writer *w, const char *path)
     return TSR_OK;
 }
 
-/* What tells how much room there is. */
+/* The sink whose file system has to have room for the data. */
 static const tsri_sink *room_of(const tsr_writer *w)
 {
     return w->shard_list.count ? &w->shards[0]->sink : &w->sink;
@@ -351,7 +351,7 @@ tsr_status tsr_writer_add(tsr_writer *w, const char *name, const tsr_tensor *t, 
     const tsr_status s = add(w, name ? name : "", t, encoding);
     if (s == TSR_OK) return TSR_OK;
     if (s == TSR_EIO) w->broken = true;
-    /* As if it had not been asked for. */
+    /* Remove it from the plan again. */
     for (int64_t i = planned; i < w->plan_list.count; i++) tsri_names_remove(&w->names, w->plan[i]->name);
     w->plan_list.count = planned;
     w->data_end = end;

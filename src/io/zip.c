@@ -154,7 +154,7 @@ static bool begins_before(const void *a, const void *b)
     return ((const tsri_member *)a)->header < ((const tsri_member *)b)->header;
 }
 
-/* Many members on the same bytes would make a small file cost a large one's work. */
+/* Refuses members that share bytes: with many of them a small file could take the time of a large one. */
 static tsr_status check_overlap(const tsr_file *f, const directory *d, tsri_member *m, void **sorted)
 {
     for (uint64_t i = 0; i < d->count; i++) sorted[i] = &m[i];

@@ -27,8 +27,8 @@ typedef struct tsri_zip { tsri_member *members; uint64_t count; } tsri_zip;
 /* May the first bytes be those of a zip file? */
 bool tsri_is_zip(const unsigned char *head, size_t n);
 
-/* Reads the directory, into the file's memory. Members that are not wanted are passed over, but for the
- * place they take: only wanted ones can be read. */
+/* Reads the directory, into the file's memory. All members are listed, but only those for which wanted() is
+ * true can be read: of the others the local header is not. */
 tsr_status tsri_zip_list(tsri_zip *out, tsr_file *f, bool (*wanted)(const char *name));
 
 /* The first n bytes of a member, which has as many. */

@@ -7,8 +7,8 @@
 
 #include "inflate.h"
 
-/* As tsri_inflate, into *result; false if there is no zlib, or no memory for it, also when that shows
- * only half-way: the caller then begins again without it. */
+/* As tsri_inflate, into *result. False if there is no zlib, or it runs out of memory, perhaps after it has
+ * written to dst: the caller then begins again without it. */
 bool tsri_zlib_inflate(tsri_inflated *result, void *dst, size_t room, const void *src, size_t bytes,
                        size_t *taken, size_t *made);
 
