@@ -1,11 +1,12 @@
 /* attention.h - attention without a matrix of scores: how operands lie, and kernels by dtype and size.
  *
- * A block has a tile of rows that look at one head of k and v: rows of all the heads of q that share it,
- * one after the other. It walks the keys in tiles, and keeps for each row the largest score so far, the
- * sum of the weights relative to it, and their mixture of v, which shrink when a larger score comes.
+ * A block computes a tile of rows that use one head of k and v: rows of all heads of q that share it. It goes
+ * over the keys in tiles, and keeps for each row the largest score so far, the sum of the weights relative to
+ * it, and the weighted sum of rows of v (the mixture). Both sums are scaled when a larger score is found.
  *
- * What a row may not look at has weight 0, but 0 times a NaN or infinity of v is NaN. So products with
- * weight 0 are left out: at once, or where a mixture comes out not finite, by walking again with care. */
+ * Keys that a row does not attend to have weight 0, but 0 times a NaN or infinity of v is NaN. So products
+ * with weight 0 must be left out. Some kernels always do; others repeat a tile that way (CARE) if a mixture
+ * is not finite. */
 #ifndef TSRC_ATTENTION_H
 #define TSRC_ATTENTION_H
 
@@ -61,7 +62,7 @@ struct DecodeKernel {
     const void *run = nullptr, *join = nullptr; /* NULL: there are none */
     uint32_t threads = 0, rows = 0, width = 0;  /* rows and columns of a state */
     size_t state = 0, shared = 0;
-    uint32_t keys = 0, enough = 0; /* keys that are worth a block; blocks that keep a GPU busy to the end */
+    uint32_t keys = 0, enough = 0; /* least keys of a block; from how many blocks on a GPU is busy */
 };
 
 DecodeKernel decode_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, bf16, f32 */
@@ -69,11 +70,12 @@ DecodeKernel narrow_attention(tsr_dtype dtype, const AttentionArgs &a); /* f16, 
 
 struct Work;
 
-/* By cuDNN, where it takes the case and the work is worth a plan; false: it was not done. A NaN or infinity
- * of v comes through to rows that do not see it, and a row that sees nothing may be NaN. */
+/* By cuDNN, if it supports the case and there is enough work to make a plan for; false: it was not done. A
+ * NaN or infinity of v may also reach rows that do not attend to it, and rows without keys may be NaN:
+ * mend_attention() is for these. */
 bool dnn_attention(const Work &w, const AttentionArgs &a, tsr_status *status);
 
-/* Does it over where that may be so. f16, bf16. */
+/* Repeats such rows without that fault. f16, bf16. */
 AttentionKernel mend_attention(tsr_dtype dtype);
 
 } // namespace tsrc

@@ -106,7 +106,7 @@ DnnPart Builder::hide(DnnPart score)
     return out;
 }
 
-/* cuDNN knows it by all of its ops, the logarithm that nobody reads among them. */
+/* cuDNN recognises softmax by the whole pattern of its ops, the logarithm too, whose result is not used. */
 DnnPart Builder::soft(DnnPart score)
 {
     const DnnPart largest = passed(CUDNN_DATA_FLOAT, true), sum = passed(CUDNN_DATA_FLOAT, true);

@@ -244,7 +244,7 @@ TSRC_FN void load_tile(const AttentionArgs &a, const Spot &s, typename Part::Ele
         [&](uint32_t r) { return from + int64_t(r) * h.row; }, s.data[operand], h);
 }
 
-/* While scores are computed values come, and the next keys while those are mixed. */
+/* Values are fetched while scores are computed, and the next keys while the values are added. */
 template <bool CARE, class Part>
 TSRC_FN void walk(const AttentionArgs &a, const Spot &s, Part &part, const TensorRoom<Part> &room)
 {

@@ -1,6 +1,6 @@
-/* attention_tf32.cu - attention of f32 on tensor cores: a number is the sum of two of 11 bits each, and a
- * product the sum of three of theirs, so that about 2^-21 of it is lost. What is not finite so is done over
- * by multiply-adds. */
+/* attention_tf32.cu - attention of f32 on tensor cores: each number is split into two of 11 bits, and a
+ * product is the sum of three of their four products, with a relative error of about 2^-21. Results that are
+ * not finite are computed again by multiply-adds. */
 #include "attention_tensor.cuh"
 
 namespace tsrc {
@@ -133,7 +133,7 @@ template <int M, int KEYS_, int W> struct Tf32 : TensorRows<M, KEYS_, W> {
             mix_plainly(v);
     }
 
-    /* Tensor cores cut sums off: those of a tile are added up by themselves. */
+    /* Tensor cores truncate sums, so each tile is summed from 0, and its sums are added with rounding. */
     TSRC_FN void mix_plainly(const float *v)
     {
         const float *of_v = v + lane() % 4 * 2 * V_PITCH + lane() / 4;

@@ -163,7 +163,7 @@ void add_ops(DnnGraph &g, const Shape &s, bool last)
     g.pointwise(CUDNN_POINTWISE_ADD, CUDNN_DATA_FLOAT, sum, bias, nullptr, z);
 }
 
-/* What rounds more than the dtype asks for, or differently each time. */
+/* Notes of engines to avoid: those that round more than the dtype requires, or differently each time. */
 uint32_t avoided(const Shape &s)
 {
     uint32_t notes = 1u << CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION |
@@ -261,7 +261,7 @@ int list_wider(cudnnHandle_t handle, const Shape &s, Algorithm *out)
     return list_algorithms(handle, wider, true, wider.of[X][1], out, MOST_ALGORITHMS);
 }
 
-/* The fastest of what both layouts have; the first where the work is little or a graph is being kept. */
+/* The fastest algorithm of both layouts; the first, untimed, for little work or while a graph is captured. */
 Algorithm choose(const Work &w, cudnnHandle_t handle, const Shape &s)
 {
     const double little = 1e7;

@@ -65,15 +65,15 @@ static inline cudaError_t wait_for_all(int device)
 /* Makes the device current for this thread, and ready. */
 tsr_status use_device(int device);
 
-/* Says words, put together as printf does, and returns the status. */
+/* Records a message, formatted as by printf, and returns the status. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
 tsr_status
 say(tsr_status status, const char *format, ...);
 
-/* What an error of CUDA is as a status, with words: `what` was being done. A device that is lost is
- * remembered. */
+/* Turns an error of CUDA into a status and records a message; `what` is the operation. If the device is lost,
+ * later calls on it fail, too. */
 tsr_status fail(int device, const char *what, cudaError_t e);
 
 static inline tsr_status check(int device, const char *what, cudaError_t e)
@@ -110,7 +110,7 @@ static inline tsr_status launch(const Work &w, const void *kernel, uint32_t bloc
     return e == cudaSuccess ? TSR_OK : fail(w.device, w.name(), e);
 }
 
-/* While a thread keeps a graph, calls that are not work for it are allowed only so. */
+/* While a thread captures a graph, it may make calls that are not part of it only with one of these alive. */
 class Beside {
   public:
     Beside() { (void)cudaThreadExchangeStreamCaptureMode(&mode); }
@@ -140,7 +140,7 @@ class Scratch {
     void *data = nullptr;
 };
 
-/* Gives back what ops have given back and nobody uses now. False: there is none. */
+/* Waits for the device's work and frees the scratch memory that it keeps for later. False: that failed. */
 bool trim_scratch(int device);
 
 /* Tensors ----------------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ static inline uint32_t power_of_2(int64_t n, uint32_t most)
 
 /* Families ------------------------------------------------------------------------------------
  *
- * has_x: can x do it? Said without looking at data. */
+ * has_x: does run_x support the op? It does not read elements. */
 
 typedef bool (*has_fn)(const tsr_op *op);
 typedef tsr_status (*run_fn)(const Work &w);
@@ -241,7 +241,7 @@ tsr_status run_grid_sample(const Work &w);
 bool has_lp_pool(const tsr_op *op);
 tsr_status run_lp_pool(const Work &w);
 
-/* n ops like w's at once; TSR_EUNSUPPORTED, without words: one by one. */
+/* n ops like w's at once; TSR_EUNSUPPORTED, without a message, if they must be run one by one. */
 tsr_status run_list(const Work &w, int n, const tsr_op *ops);
 
 /* Streams (streams.cpp) ----------------------------------------------------------------------- */

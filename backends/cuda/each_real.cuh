@@ -78,7 +78,7 @@ struct lerp_ {
     }
 };
 
-/* Rounded once: short floats through a sum that knows what was cut off. */
+/* Rounded once: for short floats the last bit of the sum in f32 is set if bits were cut off. */
 struct fma_ {
     enum { N = 3 };
     template <class S, class T> static TSRC_FN T run(const EachArgs &, T x, T y, T w)

@@ -72,7 +72,7 @@ static bool lies_across(const tsr_loop *l, int operand, int size)
     return false;
 }
 
-/* Operands that lie across are packed first: what moves then moves in tiles and in vectors. */
+/* Packs operands that lie across: the copy reads them in tiles, and the op then in vectors. */
 static tsr_status pack_across(const Work &w, tsr_loop *l, const tsr_tensor **tensors, tsr_tensor *views,
                               Scratch *const *rooms)
 {

@@ -1,8 +1,8 @@
 /* factor.cpp - factorisations by cuSOLVER, opened by name if it is there.
  *
  * A batch is packed whole, column-major, and its matrices are factorised one after another on the stream. A
- * matrix that holds NaN or an infinity is replaced by the identity, and its results are NaN. Whether every
- * matrix had a result is known when the work is done: what may lack one waits for it. */
+ * matrix that holds NaN or an infinity is replaced by the identity, and its results are NaN. Only after
+ * the work is done it is known whether every matrix had a result, so ops that can fail wait for it. */
 #include "factor.h"
 #include "library.h"
 

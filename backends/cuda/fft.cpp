@@ -162,7 +162,7 @@ static cufftResult make_plan(FftPlan *plan, const FftKey &k)
     return s;
 }
 
-/* A plan that is kept is never destroyed: graphs may hold its work. */
+/* A plan in the list is never destroyed, as graphs may have recorded its kernels. */
 static cufftResult find_plan(FftPlan *out, bool *is_kept, const FftKey &k)
 {
     const auto found = plans.find(k);

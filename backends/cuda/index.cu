@@ -1,9 +1,9 @@
 /* index.cu - gather and scatter.
  *
- * Scatter keeps the order that it promises: of the items that meet in one element, the later one comes
- * after the earlier. Where there are many lanes, a thread walks each in order; where there are few, items
- * are sorted by where they go, stably, and the first of those that meet takes in the others. Indices that
- * are the same for a whole row are sorted once. */
+ * Scatter has a defined order: items for the same element are applied in the order of their indices. If there
+ * are many lanes, a thread goes through each in order; if there are few, items are sorted by destination,
+ * stably, and the thread of the first item for an element applies all of them. Indices that are the same for
+ * a whole row are sorted once. */
 #include <cstring>
 
 #include <cub/device/device_radix_sort.cuh>

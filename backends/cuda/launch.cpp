@@ -1,5 +1,5 @@
-/* launch.cpp - kernels are queued by the driver itself where it can be asked: the runtime looks each up by
- * its address, at every launch, which takes long beside the rest of a small op. */
+/* launch.cpp - kernels are queued through the driver's interface if it is found: the runtime looks up each
+ * kernel by its address at every launch, which takes long beside the rest of a small op. */
 #include <new>
 
 #include "cuda.h"
@@ -24,8 +24,8 @@ static driver_launch find_launch()
     return reinterpret_cast<driver_launch>(entry);
 }
 
-/* Kernels of a device as the driver knows them, by their address. An entry is written once: the address
- * first, by whoever comes first, and then what was found. */
+/* The driver's handles of a device's kernels, by the address of the kernel. An entry is written once: one
+ * thread sets the address, and then the handle that it found. */
 enum { FUNCTIONS = 8192, PROBES = 16 };
 struct Function {
     std::atomic<const void *> kernel{ nullptr };
@@ -72,7 +72,7 @@ static cudaFunction_t function_of(int device, const void *kernel)
     return nullptr;
 }
 
-/* What the driver refuses, in a thread that it has not seen or for an error before, is the runtime's. */
+/* If the driver refuses, as in a thread without a context or after an error, the runtime queues it. */
 cudaError_t queue_kernel(int device, const void *kernel, dim3 blocks, dim3 threads, size_t shared,
                          cudaStream_t stream, void **args)
 {

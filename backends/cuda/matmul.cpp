@@ -207,7 +207,7 @@ bool has_matmul(const tsr_op *op)
            (op->kind == TSR_OP_MATMUL_I8 || dtype == op->in[1]->dtype);
 }
 
-/* Products that are worth cuBLAS's while, and that it multiplies. */
+/* Products that cuBLAS supports, and that are large enough for it. */
 static bool suits_lt(const tsr_op *op)
 {
     const tsr_tensor *a = op->in[0], *b = op->in[1];
@@ -292,7 +292,7 @@ static LtEpilogue epilogue_for(tsr_op_kind kind, tsr_dtype dtype)
     return kind == TSR_OP_GELU_TANH && is_short ? LT_GELU_TANH : LT_NOTHING;
 }
 
-/* A product with all that cuBLASLt can do with it; TSR_EUNSUPPORTED: without `after`, then. */
+/* A product with what follows it in one call of cuBLASLt; TSR_EUNSUPPORTED: to be tried without `after`. */
 static tsr_status multiply_rows(const Work &w, const tsr_tensor &x, const tsr_tensor &weights,
                                 const tsr_tensor &z, const tsr_tensor *bias, const tsr_tensor *residual,
                                 LtEpilogue after)

@@ -1,4 +1,4 @@
-/* reduce.h - reductions: what is accumulated, by kernels that know neither shapes nor ops.
+/* reduce.h - reductions: kernels of accumulators, which do not depend on shapes or ops.
  *
  * A reduction has one or two passes. A pass accumulates the elements of every output into a state of
  * up to four words; where an output's elements are shared out to several blocks, states meet in

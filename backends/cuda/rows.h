@@ -1,8 +1,8 @@
-/* rows.h - softmax and norms: what all elements of a row come to together.
+/* rows.h - softmax and norms: reductions over a row, and functions of its elements and the reduced numbers.
  *
  * A row of unit stride is kept in registers and read once: by some threads of a warp, by a block, or by the
- * blocks of a cluster. A longer one is done in parts by blocks that do not know each other: a first pass
- * leaves what each part comes to, a second puts it together. Other rows are read once for each pass
+ * blocks of a cluster. A longer one is computed in parts by independent blocks: a first pass stores the
+ * reduced numbers of each part, a second combines them. Other rows are read once for each pass
  * (rows.cu). */
 #ifndef TSRC_ROWS_H
 #define TSRC_ROWS_H

@@ -1,10 +1,9 @@
 /* scan.cu - sums, products and maxima so far, along one axis.
  *
- * Lanes run along the axis. Where neighbours along the axis lie closest, a block walks a lane in
- * tiles, scanning each with all its threads, from registers where they can take neighbours at once; else a
- * thread walks a lane by itself, beside those of
- * its neighbours. Few long lanes are cut into chunks: the chunks' totals first, then what comes
- * before each, then the chunks themselves. */
+ * If the axis has the smallest stride, a block scans a lane in tiles with all its threads, in registers if
+ * elements can be loaded as vectors; otherwise each thread scans a lane, and adjacent threads adjacent lanes.
+ * If there are few long lanes they are cut into chunks: first the total of each chunk is computed, then the
+ * sum of those before it, and then the chunks are scanned. */
 #include <cstring>
 
 #include "convert.cuh"

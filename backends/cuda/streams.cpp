@@ -58,8 +58,7 @@ static bool is_capturing(cudaStream_t stream)
     return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
 }
 
-/* Bytes that are not pinned are the caller's again on return: a stream's copy may have only
- * staged them. */
+/* Waits for the copy if the host's memory is not pinned, as the caller may reuse it after the return. */
 static tsr_status transfer(int device, void *dst, const void *src, size_t bytes, void *handle, bool up)
 {
     TSRC_TRY(use_device(device));
