@@ -1,7 +1,7 @@
 /* null.c - a device that accepts everything and computes nothing.
  *
- * For looking at the dispatch to a device alone: what the calls cost, what they allocate, in what
- * order they come. Memory is the host's; results hold whatever was there. */
+ * For measuring the dispatch to a device alone: the cost, allocations and order of calls. Memory is the
+ * host's; results hold whatever was there. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* api.h - OpenCL's functions, found at run time: the plugin loads on machines without OpenCL, and
- * says so. */
+/* api.h - OpenCL's functions, found at run time: on machines without OpenCL the plugin loads, and reports
+ * that there is none. */
 #ifndef OCL_API_H
 #define OCL_API_H
 

@@ -2,11 +2,11 @@
  * each.
  *
  * A file is a header and the binary. It is written beside its place and then moved there, so that
- * readers see all of it or nothing; what does not check out is as if it were not there.
+ * readers see all of it or nothing. A file whose header or checksum is wrong is ignored.
  *
- * What is in it runs as code. So files and their folder must belong to the user that the process runs as, and
- * nobody else may write them: root with the home folder of another user keeps and takes nothing there. An
- * elevated program has no such variables (ocl_setting), and so no cache. */
+ * The binaries are code. So files and their folder must belong to the user that the process runs as, and
+ * nobody else may write them: root with the home folder of another user neither reads nor writes files there.
+ * An elevated program has no such variables (ocl_setting), and so no cache. */
 #include "program.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
  *     ocl_arg_nest(&l, &nest);
  *     return ocl_end(&l, count);
  *
- * What goes wrong with an argument is told by the end. Between the two a kernel is locked: every
- * beginning has its end. */
+ * ocl_end returns the error of an argument, too. ocl_begin locks the kernel and ocl_end unlocks it, so every
+ * ocl_begin that succeeds must be followed by an ocl_end. */
 #ifndef OCL_LAUNCH_H
 #define OCL_LAUNCH_H
 

@@ -92,7 +92,8 @@ static bool suits_blast(const product *p)
     return yes;
 }
 
-/* CLBlast adds to what z holds: that is c first, and never NaN where c does not count. */
+/* CLBlast computes z = alpha a b + beta z. So c is copied to z first; without c, z is filled with zeros, as 0
+ * times a NaN in z would be NaN. */
 static tsr_status prepare(const ocl_call *call, const product *p)
 {
     const tsr_fill_params zero = { tsr_scalar_i64(0) };

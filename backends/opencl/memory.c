@@ -1,9 +1,8 @@
 /* memory.c - addresses and the buffers they stand for; bytes to and fro.
  *
- * An allocation's address is a range of pages that nobody may touch, mapped for it: addresses of the
- * host and of devices never meet, and a program that reads device memory through its pointer stops
- * there and then. A sorted table leads from an address to its buffer; it is read by every op and
- * written by few. */
+ * The address of an allocation is that of pages without access, mapped for it: so addresses of the host and
+ * of devices differ, and a program that reads device memory through its pointer faults at once. A sorted
+ * table maps an address to its buffer; every op reads it, only allocating and freeing write it. */
 #include "opencl.h"
 
 #include <stdlib.h>

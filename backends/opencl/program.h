@@ -50,7 +50,7 @@ bool ocl_cache_is_on(const ocl_device *d);
 /* The program's binary, which the caller frees; NULL if there is none, or what is there is damaged. */
 void *ocl_cache_read(const ocl_key *key, size_t *bytes);
 
-/* Keeps a binary. What goes wrong is of no consequence. */
+/* Keeps a binary. If that fails, nothing is kept, and no error is reported. */
 void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes);
 
 #endif

@@ -93,7 +93,7 @@ tsr_status ocl_stream_sync(int device, void *stream)
     return ocl_queued(s, ocl.clFinish(s->queue), "clFinish");
 }
 
-/* Streams may come and go meanwhile: their queues are kept while they are waited for. */
+/* Other threads may create and destroy streams meanwhile: queues are retained while they are waited for. */
 tsr_status ocl_sync(int device)
 {
     enum { MOST = 256 };

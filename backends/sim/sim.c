@@ -1,12 +1,12 @@
-/* sim.c - a device made of host memory: everything that devices do, without one.
+/* sim.c - devices simulated in host memory, to test what the library does with devices.
  *
  * Two devices, "sim:0" and "sim:1". Each has an address space of its own: the same pages are
- * mapped twice, once where nobody may touch them (the addresses that tensors carry) and once
- * for the device's own threads. A program that reads a sim tensor through its pointer stops
- * there and then. Each stream is a thread; ops are computed by the CPU's kernels.
+ * mapped twice, once without access (at the addresses that tensors have) and once
+ * for the device's own threads. A program that reads a sim tensor through its pointer faults
+ * at once. Each stream is a thread; ops are computed by the CPU's kernels.
  *
  *   TSR_SIM_MEMORY=N        MiB of each device (256)
- *   TSR_SIM_WITHOUT=a,b     ops that it says it cannot do
+ *   TSR_SIM_WITHOUT=a,b     ops for which supports() returns false
  *   TSR_SIM_DELAY=N         every eighth piece of work or so begins up to N microseconds late (0); read when
  *                           a stream is made
  *   tsr_sim_inject(...)     makes a later call fail (below)
@@ -29,8 +29,8 @@ static const tsr_host *host;
 
 /* Failing on purpose ------------------------------------------------------------------ */
 
-/* The call that fails: "alloc", "run" (at once), "work" (when it is done, seen by the next
- * call), "upload", "lost" (from then on nothing works); after `after` of them that do not. */
+/* Which call fails: "alloc", "run" (at once), "work" (queued work; the next call reports it), "upload",
+ * "lost" (all calls from then on); the first `after` of them succeed. */
 static struct { char what[16]; int after; } wish;
 static pthread_mutex_t wish_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -75,7 +75,7 @@ static device devices[DEVICES];
 
 static tsr_status say(tsr_status status, const char *words) { return host->fail(status, words); }
 
-/* What went wrong in work that was queued is told once, to the next call. */
+/* The status of queued work that failed: the next call returns it, once. */
 static tsr_status check_device(device *d)
 {
     char words[256];

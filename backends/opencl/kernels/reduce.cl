@@ -13,7 +13,7 @@
  *
  * Integers are in u: sums and products as they are, the others as order-keeping unsigned numbers.
  *
- * What differs little is no matter of building: `how` says it. */
+ * Small differences between ops are flags in `how`, so that one program serves several ops. */
 
 /* As in reduce.c. */
 typedef struct reduce_flags {
