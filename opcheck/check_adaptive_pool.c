@@ -9,7 +9,7 @@
 
 enum { X, RESULT, INDICES, MOST_DIMS = 3, RANK = 2 + MOST_DIMS };
 
-/* x (lead..., in...) becomes (lead..., out...); asked is what the call is told. */
+/* x (lead..., in...) becomes (lead..., out...); `asked` are the sizes that are passed to the call. */
 typedef struct pooling {
     int lead, dims;
     int64_t shape[RANK], out[RANK], asked[MOST_DIMS];

@@ -221,7 +221,7 @@ static void check_pinv(trial *t)
     }
 }
 
-/* The remainder is orthogonal to the columns of a, and x to what a does not see: x is p a x. */
+/* The remainder is orthogonal to the columns of a, and x to the null space of a: x = p a x. */
 static void check_lstsq(trial *t)
 {
     const tsr_dtype dtype = t->check->dtype;

@@ -9,7 +9,7 @@
 void *guard_alloc(size_t bytes, size_t alignment, bool at_end);
 void  guard_free(void *data, size_t bytes);
 
-/* A tensor in such memory, as large as it must be. */
+/* A tensor in such memory, in a block of exactly the bytes that desc reaches. */
 tsr_status make_guarded(tsr_tensor **out, const tsr_desc *desc, bool at_end);
 
 /* Everything the library allocates lies in such memory from now on, alternately at the end and at the

@@ -1,6 +1,6 @@
 /* layout.h - checks of ops that put elements of x in other places.
  *
- * A rule says for each index of the result which index of x it shows. That is the whole reference:
+ * A rule maps each index of the result to the index of x whose element it has. That is the whole reference:
  * elements keep their bits, whatever the dtype.
  */
 #ifndef TSR_OPCHECK_LAYOUT_H

@@ -1,8 +1,8 @@
 /* mirror.h - host copies of memory that only a device can access.
  *
  * Checks read and write elements by address. For a tensor on a device that is an address in a copy of its
- * whole storage. The copy is made when it is first asked for and lasts until the next call of the library:
- * mirrors_end() stores what was written to it and forgets it. One trial at a time uses them.
+ * whole storage. mirror_of() makes the copy when it is first needed. Before the next call of the library,
+ * mirrors_end() must write it back to the device and drop it. One trial at a time uses them.
  */
 #ifndef TSR_OPCHECK_MIRROR_H
 #define TSR_OPCHECK_MIRROR_H
@@ -20,7 +20,7 @@ void mirrors_drop(void);
 /* Why a copy could not be read or stored since this was last called with clear; NULL if all could. */
 const char *mirrors_error(bool clear);
 
-/* Copies hold zeros from now on, whatever the device has: for one that computes nothing. */
+/* From now on copies hold zeros instead of the device's bytes: for a device that computes nothing. */
 void mirrors_blank(bool on);
 
 #endif

@@ -12,8 +12,8 @@
  * The list of checks serves `tsr selftest`, tests/net and tsr-backend-check. This folder knows the
  * public headers only.
  *
- * On a device all tensors of a trial lie in its memory, also those that the library makes; elements are
- * read and written through copies (mirror.h), which is why calls of the library stand in NEED.
+ * On a device all tensors of a trial lie in its memory, also those that the library makes. Elements are
+ * read and written through copies (mirror.h), which NEED stores before and drops after a call of the library.
  */
 #ifndef TSR_OPCHECK_TRIAL_H
 #define TSR_OPCHECK_TRIAL_H
@@ -42,7 +42,7 @@ typedef struct trial_settings {
     bool           plumbing;   /* the device computes nothing: calls must succeed, nothing is compared */
     /* Why the last call may give this status, or NULL; may be NULL. */
     const char *(*excuse)(const trial *t, tsr_status status);
-    const void    *about;      /* whatever checks of the caller's own need to know */
+    const void    *about;      /* for checks of the caller's own */
 } trial_settings;
 
 typedef struct check {
@@ -53,8 +53,9 @@ typedef struct check {
     const void *about;              /* whatever run needs to know */
     tsr_dtype   dtype, other;
     int         every;              /* run in every n-th pass, from the first on; 0 means 1 */
-    int         more;               /* trials that its many kernels need for one of other checks; 0 means 1 */
-    bool        cpu_only;           /* says nothing of other devices */
+    int         more;               /* how many times as many trials as other checks, for ops of many kernels;
+                                     * 0 means 1 */
+    bool        cpu_only;           /* not run on other devices */
 } check;
 
 struct trial {
@@ -186,15 +187,15 @@ bool is_missing(trial *t, tsr_status status);
         }                                        \
     } while (0)
 
-/* After a function that may have failed the trial. */
+/* Returns if a function called before has failed the trial. */
 #define GO_ON(t) do { if ((t)->failed) return; } while (0)
 
-/* Runs a check once and watches its operands. The tensors stay until end_trial(), which fails the trial if
- * something leaked. What fails only in values passes where the device computes nothing. */
+/* Runs a check once, and fails the trial if operands change. The tensors stay until end_trial(), which fails
+ * the trial if something leaked. With settings.plumbing, wrong values do not fail it. */
 void run_trial(trial *t);
 void end_trial(trial *t);
 
-/* Memory until the trial ends, or NULL and the trial has failed. One at a time. */
+/* Memory that end_trial() frees; one block at a time. Fails the trial and returns NULL if there is none. */
 void *trial_room(trial *t, size_t bytes);
 
 /* Elements of a result that are compared with a reference whose cost is so many elements each: all of a
@@ -235,7 +236,7 @@ void make_input(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *sh
 /* Filled with indices of a dim of size `limit`; negative ones too, where the dtype has them. */
 void make_indices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape, int64_t limit);
 
-/* To be written: no two indices meet, and check_gaps knows the bytes between. */
+/* A tensor to be written, without overlap, and with known bytes between its elements for check_gaps(). */
 void make_output(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape);
 
 /* The operand of a call whose result may be the operand itself: once in a while the output in slot `result`,
@@ -280,8 +281,8 @@ double rounding_of(const trial *t, tsr_dtype dtype, double here);
 void check_shape(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *shape);
 void check_near(trial *t, int slot, int64_t k, value wanted, double slack);
 
-/* tsr_infer says of the op on the n tensors from slot `first` on what its result came to be,
- * and tsr_op_cost counts the result's bytes at least. */
+/* Checks that tsr_infer, for the op of the check and the n tensors from slot `first` on, gives the desc of
+ * `result`, and that tsr_op_cost counts the bytes of the result at least. */
 void check_inferred(trial *t, int n, int first, const void *params, int result);
 
 #endif

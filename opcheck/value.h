@@ -1,7 +1,7 @@
 /* value.h - single elements, read and written by hand.
  *
- * The self-test's own arithmetic on formats: nothing here calls the library to
- * learn what an element means, so the library can be held against it.
+ * Its own arithmetic on formats: nothing here calls the library to decode or
+ * convert an element, so that the library can be compared with it.
  */
 #ifndef TSR_OPCHECK_VALUE_H
 #define TSR_OPCHECK_VALUE_H

@@ -1,5 +1,5 @@
-/* chains.c - ops one after the other: what an op leaves behind is part of its cost. A result
- * that went around the caches has to be fetched again by whoever reads it. */
+/* chains.c - ops one after the other: what an op leaves behind is part of its cost. If a
+ * result was stored around the caches, the next op has to load it from memory. */
 #include <math.h>
 
 #include "ops.h"

@@ -186,7 +186,7 @@ static void pass_around(int part, int parts)
 #endif
 }
 
-/* Below this many bytes one thread is done before another would begin. */
+/* Passes over fewer bytes run on one thread: it is done before a second one would start. */
 #define TOGETHER 65536
 
 static double seconds_alone(task_fn task, int64_t repeats)

@@ -1,4 +1,4 @@
-/* serve.h - the conversation of a peer's program with bench/peers/compare.py.
+/* serve.h - the protocol between a peer's program and bench/peers/compare.py.
  *
  * Lines "NAME THREADS" come in, and "SECONDS" goes out: the best time of one run of that
  * workload in about a tenth of a second, or "none" where the peer has nothing like it. The
