@@ -1,5 +1,5 @@
-/* experts.cpp - who goes to which expert: gates with groups of experts, and lists of tokens by expert. Plain
- * loops, on the host. */
+/* experts.cpp - which tokens go to which expert: gates with groups of experts, and lists of tokens by expert.
+ * Plain loops, on the host. */
 #include "host.h"
 
 #include <algorithm>

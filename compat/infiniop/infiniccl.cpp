@@ -1,7 +1,8 @@
 /* infiniccl.cpp - InfiniCCL among the ranks of one process.
  *
- * A call is a request. The k-th collective requests of all ranks of a group are one collective, and the
- * thread that comes last carries it out; a send meets the receive of its peer. Until then requests wait. */
+ * A call is a request. The k-th collective requests of all ranks of a group form one collective; the thread
+ * that makes the last of them runs it for all. A send is matched with the receive of its peer. Until then
+ * requests wait. */
 #include "infiniccl.h"
 
 #include <condition_variable>

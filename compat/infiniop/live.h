@@ -1,5 +1,5 @@
-/* live.h - which pointers are handles of ours, and of what kind, so that one that was destroyed, or never was
- * ours, is an error and not a crash. Looking takes no lock. */
+/* live.h - which pointers are handles of this library, and of what kind, so that a destroyed handle or
+ * another pointer is an error and not a crash. A lookup takes no lock. */
 #ifndef COMPAT_INFINIOP_LIVE_H
 #define COMPAT_INFINIOP_LIVE_H
 

@@ -54,8 +54,8 @@ inline bool is_strict()
     return !s || std::strcmp(s, "0") != 0;
 }
 
-/* Runs the body of an exported function. What it throws goes on to the caller, or, where the
- * environment says so, becomes `otherwise`. */
+/* Runs the body of an exported function. An exception goes on to the caller or, with LLAISYS_STRICT=0 in the
+ * environment, `otherwise` is returned instead. */
 template <typename R, typename F> R guarded(R otherwise, F body)
 {
     try {

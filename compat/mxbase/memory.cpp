@@ -1,7 +1,7 @@
 /* memory.cpp - memory by bare pointers.
  *
- * A book knows every run of bytes on a device that this face gave out, to programs (MxbsMalloc) and to
- * tensors, so that a pointer into it, of which the program says only "device memory", is found again. */
+ * A table (the book) lists every block of device memory that this face allocated, for MxbsMalloc and for
+ * tensors, so that the block that a program's pointer points into can be found. */
 #include "MxBase/MemoryHelper/CustomizedMemoryHelper.h"
 #include "MxBase/MemoryHelper/MemoryHelper.h"
 

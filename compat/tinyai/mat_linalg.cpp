@@ -1,5 +1,5 @@
 /* mat_linalg.cpp - tiny::Mat: systems, factors and eigenvalues, by the ops of the library's
- * linalg.h (which need LAPACK; without one each says so and gives what it gives on error). */
+ * linalg.h, with LAPACK where that is found and with the library's own routines elsewhere. */
 #include "mat_view.hpp"
 
 #include <cmath>

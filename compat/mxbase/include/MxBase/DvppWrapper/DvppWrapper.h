@@ -1,4 +1,4 @@
-/* DvppWrapper.h - there are no units for images here: each call says so (1005, APP_ERR_COMM_UNREALIZED).
+/* DvppWrapper.h - there are no units for images here: each call returns 1005 (APP_ERR_COMM_UNREALIZED).
  * Programs that include this for its types build and run. */
 #ifndef DVPP_WRAPPER_H
 #define DVPP_WRAPPER_H

@@ -1,5 +1,5 @@
-/* ModelInferenceProcessor.h - models are not run here: Init says so (1005, APP_ERR_COMM_UNREALIZED), and
- * the questions are answered with nothing. Programs that include this for its tensors build and run. */
+/* ModelInferenceProcessor.h - models are not run here: Init returns 1005 (APP_ERR_COMM_UNREALIZED), and the
+ * other functions give empty values. Programs that include this for its tensors build and run. */
 #ifndef MODLE_INFERENCEPROCESSOR_H
 #define MODLE_INFERENCEPROCESSOR_H
 
