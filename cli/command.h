@@ -48,11 +48,11 @@ int complain(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
 /* The same, with a hint where to read on. Returns EXIT_USAGE. */
 int complain_usage(const char *name, const char *format, ...) CLI_PRINTF(2, 3);
 
-/* From here on complaints are put there, without the command's name, and not printed; NULL: printed again. */
+/* From now on complaints are written to text, without the command's name, and not printed; NULL: printed. */
 void keep_complaints(char text[COMPLAINT_BYTES]);
 
-/* Names in files are anyone's: each control character of a text, also those above U+0080, becomes
- * '?', so that none of them speaks to the terminal. */
+/* Replaces each control character of a text, also those above U+0080, by '?'. Names in files are not trusted:
+ * control characters would be commands for the terminal. */
 void make_printable(char *text);
 
 /* Options ------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* contrast.c - comparing in pieces, each cut into segments that threads share.
  *
- * First bytes are compared, which is all there is to do for equal tensors. From the first piece that
- * differs the tensor is walked over again, and measured. Segments do not depend on the number of threads,
- * and their results are added in order, so that neither do the sums.
+ * First only bytes are compared, which is enough for equal tensors. From the first piece that differs on, the
+ * elements are read again and compared as numbers. Segments do not depend on the number of threads, and their
+ * results are added in order, so the sums do not depend on it either.
  */
 #include "contrast.h"
 

@@ -1,4 +1,4 @@
-/* disk.h - what commands ask of the file system besides reading and writing tensors. */
+/* disk.h - what commands do in the file system besides reading and writing tensors. */
 #ifndef TSR_CLI_DISK_H
 #define TSR_CLI_DISK_H
 
@@ -12,7 +12,7 @@ typedef enum path_kind { PATH_NONE, PATH_FILE, PATH_FOLDER, PATH_OTHER, PATH_UNK
 
 path_kind kind_of_path(const char *path);
 
-/* May a result go there? A file that is there is written over only by force. False after a complaint. */
+/* May a result be written to this path? With `force` it may replace a file. False after a complaint. */
 bool may_write_to(const char *command_name, const char *path, bool force);
 
 /* A folder, unless there is one already. False with an errno. */
@@ -33,11 +33,10 @@ bool identify_file(file_identity *out, const char *path);
  * error of writing. Called once, at the beginning. */
 void clean_up_on_signals(void);
 
-/* Called first where such a signal comes; it may do what signal handlers may. NULL: nothing. */
+/* Sets a function that is called first when such a signal arrives, in its handler. NULL: none. */
 void before_a_signal_ends(void (*fn)(void));
 
-/* For tests, and else NULL: asked before each call to the system here; returns the errno to fail with, or 0.
- */
+/* For tests, NULL otherwise: called before each system call here; returns the errno to fail with, or 0. */
 extern int (*disk_fault)(void);
 
 #endif

@@ -85,8 +85,8 @@ static void free_variables(variables *v)
     free(v->names);
 }
 
-/* Ops make results in memory of the kind of their operands', and that of a file cannot be made:
- * what is mapped is seen as the plain memory that it is, too. */
+/* Ops make results in the memory kind of their operands, but tensors of kind FILE cannot be made. So a mapped
+ * variable is viewed as host memory. */
 static bool see_as_memory(variable *x)
 {
     if (tsr_memory_of(x->value) != TSR_MEMORY_FILE) return true;

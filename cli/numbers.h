@@ -27,8 +27,8 @@ const double *doubles_at(double *room, const tsr_tensor *t, int64_t from, int64_
 /* The same as floats, exactly; NULL for dtypes of which floats do not hold all numbers. */
 const float *floats_at(float *room, const tsr_tensor *t, int64_t from, int64_t n);
 
-/* Keys: numbers of a dtype as unsigned ones of key_bits bits in the same order, so that a
- * search for a rank can go by their digits. NaN has none. */
+/* Keys: numbers of a dtype mapped to unsigned ones of key_bits bits in the same order, so that the number of
+ * a rank can be found digit by digit. NaN has none. */
 int      key_bits(tsr_dtype dtype);  /* 32 or 64 */
 
 /* The keys of elements from .. from + n - 1 of t, of which doubles_at made x; NaN is left out. The dtype is

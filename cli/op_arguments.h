@@ -14,7 +14,7 @@ typedef struct op_argument {
     bool is_result;
 } op_argument;
 
-/* Arguments and then results, in C's order of each. Returns how many; 0 for a call by other functions. */
+/* Arguments and then results, each in the order in C. Returns how many; 0 if the op has no own function. */
 int op_arguments_read(op_argument out[OP_ARGUMENTS_MOST], const char *call);
 
 /* The names of the functions that call an op which has none of its own. Returns how many. */

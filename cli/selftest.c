@@ -58,7 +58,7 @@ static int families_of(const check_list *list, const char *families[FAMILIES_MOS
     return count;
 }
 
-/* A family of ops without any check is one too: all of it is skipped. */
+/* Is the family of --family known? A family of ops without checks is accepted, too: nothing is run. */
 static bool check_family(const session *s)
 {
     const char *families[2 * FAMILIES_MOST];

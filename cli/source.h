@@ -63,7 +63,7 @@ typedef struct source {
     int64_t       whole_index;
 } source;
 
-/* How to read what does not say it itself: the options of every command that reads. */
+/* How to read files that do not contain their format, dtype or shape: options of every command that reads. */
 typedef struct reading {
     const char   *format, *dtype, *shape, *offset, *header, *separator, *columns;
     int64_t       dims[TSR_MAX_NDIM];
@@ -114,7 +114,7 @@ bool source_split_table(source *s);
 /* The words of a column of words; NULL of any other item. They live as long as the file is open. */
 const char *const *source_words(source *s, const item *it);
 
-/* To be called before items change places: what was read of one of them is not that of another. */
+/* Drops what was read and kept of an item. To be called before items change their order. */
 void source_forget(source *s);
 
 /* Leaves the items whose names fit. Returns how many there are. */

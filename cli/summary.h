@@ -1,11 +1,11 @@
 /* summary.h - the numbers that describe a tensor, found in a few passes over it.
  *
- * Memory does not grow with the tensor. The first pass counts, and finds the extremes and the
- * moments; the second one fills the histogram. Quantiles are found by their digits: the first
- * pass counts the upper 16 bits of every number, each one after it 16 bits more of those that
- * can still be the ones. Dtypes of up to 32 bits are exact after two passes. Longer ones take
- * four, and stop after two for more than SUMMARY_EXACT elements unless asked to go on: what is
- * reported is then within 2^-20 of the number itself (floats), or 2^-32 of the range (integers).
+ * Memory does not grow with the tensor. The first pass counts, and finds the extremes and the moments;
+ * the second one fills the histogram. Quantiles are found digit by digit: the first pass counts the
+ * numbers by their upper 16 bits, each later pass by the next 16 bits, of only the numbers whose upper
+ * bits are those of a quantile. Dtypes of up to 32 bits are exact after two passes. Longer ones take
+ * four, and stop after two for more than SUMMARY_EXACT elements unless asked to go on: what is reported
+ * is then within 2^-20 of the number itself (floats), or 2^-32 of the range (integers).
  */
 #ifndef TSR_CLI_SUMMARY_H
 #define TSR_CLI_SUMMARY_H

@@ -14,8 +14,7 @@ bool writes_utf8(void);
 /* Columns to fill: COLUMNS in the environment, else the terminal's, else 80. */
 int terminal_width(void);
 
-/* The same for tables, which are as wide as they need to be where nothing says how wide: what reads a pipe
- * looks for whole names. */
+/* The same for tables; without a terminal or COLUMNS there is no limit, so names in a pipe are whole. */
 int table_width(void);
 
 /* Rows of the terminal, else 24. */

@@ -179,8 +179,8 @@ static bool fits_group(const group *g, const node *c)
     return same_but_number(g->member[0]->label, c->label) && same_below(g->member[0], c);
 }
 
-/* The group that a child belongs to: among the latest ones, so that thousands of unlike children do not
- * take the square of it. */
+/* The group that a child belongs to. Only the latest groups are searched: for thousands of children that are
+ * all different, comparing each with all would take too long. */
 static group *group_of(group *g, int64_t count, const node *c)
 {
     enum { LATEST = 64 };

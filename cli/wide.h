@@ -16,8 +16,8 @@
 #define CLI_WIDE
 #endif
 
-/* Of functions whose products may be added with one rounding: squares of floats of 16 bits are exact
- * doubles, and so it is the same one. */
+/* For functions in which the compiler may fuse products and sums: squares of floats of 16 bits are exact in
+ * double, so fusing does not change a bit. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define CLI_FUSED __attribute__((optimize("fp-contract=fast")))
 #else

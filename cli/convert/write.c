@@ -169,8 +169,8 @@ static bool is_ascii(const char *text)
     return !*text;
 }
 
-/* Which names a file system takes for the same, beyond A and a, only it knows: what was written a moment
- * ago is not written over. */
+/* File systems may treat more names as equal than A and a: false, with a complaint, if the path is one of the
+ * files that this command has just written. */
 static bool is_another_file(const plan *p, int64_t index, const file_identity *written)
 {
     const char *path = p->steps[index].path;

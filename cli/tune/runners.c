@@ -45,7 +45,7 @@ static bool write_whole(int to, const void *data, size_t bytes)
 
 /* The process -------------------------------------------------------------------------------- */
 
-/* What the user's environment says comes first, so that the settings have the last word. */
+/* Settings follow those in the user's environment, and so override them. */
 static bool set_environment(const char *settings)
 {
     static char text[2 * TUNING_ROOM];

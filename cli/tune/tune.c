@@ -242,7 +242,7 @@ static int tune_all(session *s)
     return EXIT_YES;
 }
 
-/* A program that must not heed its environment, or another version of the library. */
+/* Does a setting in TSR_TUNING take effect? Not in an elevated program or with another library version. */
 static bool can_be_set(void)
 {
     runner p;

@@ -41,7 +41,7 @@ static void put(const char *text)
     (void)written;
 }
 
-/* The other page of the terminal, without a cursor, and long lines are cut. */
+/* Switches to the alternate screen, hides the cursor, and turns line wrapping off. */
 static void enter(void)
 {
     (void)tcsetattr(keyboard, TCSANOW, &raw);

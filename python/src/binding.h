@@ -4,8 +4,8 @@
  * which has no limited API, gets a file of its own. Functions that return an object return NULL with an
  * exception set, those that return an int -1.
  *
- * An array's tensor is the same from its first to its last moment, and nothing else here is written after
- * the module was made: threads need no lock. */
+ * The tensor of an array never changes, and no other data of the module is written after it was made, so
+ * threads need no lock. */
 #ifndef TSRPY_BINDING_H
 #define TSRPY_BINDING_H
 
@@ -41,7 +41,7 @@ int       errors_init(PyObject *module);
 PyObject *fail(tsr_status status);      /* the exception of this thread's latest failure; NULL */
 int       fail_int(tsr_status status);  /* the same; -1 */
 
-/* Work on so many elements lets other threads of Python run meanwhile. */
+/* From so many elements on, the interpreter's lock is released during the work. */
 enum { LONG_WORK = 2048 };
 #define RUN(status, elements, call)                                   \
     do {                                                              \

@@ -190,8 +190,8 @@ static PyObject *read_part(PyObject *self, PyObject *args)
 
 /* Writing ----------------------------------------------------------------------------------------------- */
 
-/* w is NULL while a call uses it, and when the file is finished. Writers are the package's own, and stay in
- * the thread that made them. */
+/* w is NULL while a call uses it, and when the file is finished. Only the package uses writers, each on the
+ * thread that made it. */
 typedef struct writer { tsr_writer *w; } writer;
 
 static void cancel(PyObject *capsule)

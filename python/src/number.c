@@ -120,8 +120,8 @@ int number_fit(tsr_scalar *s, tsr_dtype *dtype)
 
 /* Nested sequences ------------------------------------------------------------------------------ */
 
-/* Sequences are walked twice: for shape and kind, then for the elements. Both walks look at tuples, which
- * stay as they are whatever the objects' own code does meanwhile. */
+/* Sequences are walked twice: for shape and kind, then for the elements. Both walks use tuples, which
+ * cannot change when conversions run code of the objects. */
 typedef struct nest {
     int       ndim;
     int64_t   shape[TSR_MAX_NDIM];
