@@ -13,7 +13,8 @@
 #include "tessera/view.h"
 
 enum {
-    LARGEST_SIDE = 65535, TIMES = 2048,  /* the most bytes of pixels for a byte of the file */
+    LARGEST_SIDE = 65500,  /* of what the library writes; 16 bits hold a little more */
+    TIMES = 2048,          /* the most bytes of pixels for a byte of the file */
     FREE = 1 << 20, QUALITY = 90, SCANS = 16,  /* scans of the largest image; more of a smaller one */
     RGB = 0, GRAY = 6,                   /* its formats of pixels, */
     SAMPLES_420 = 2, SAMPLES_GRAY = 3,   /* of samples, */
@@ -99,7 +100,7 @@ static tsr_status find_frame(const tsr_file *f, unsigned char frame[8])
         }
         const uint32_t length = get16_big(p + 2);
         TSRI_SOUND(p[1] >= 0xC0 && p[1] != 0xD9 && p[1] != 0xDA && (p[1] & 0xF8) != 0xD0 && length >= 2, f,
-                   "byte %llu: marker %02x before the size of the image is known", tsri_ull(at),
+                   "byte %llu: marker %x before the size of the image is known", tsri_ull(at),
                    (unsigned)p[1]);
         TSRI_TRY(tsri_file_range(f, "a segment", at + 2, length));
         if (!is_frame(p[1])) {

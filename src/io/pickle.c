@@ -546,7 +546,7 @@ static tsr_status step(machine *m, unsigned char op)
     case 'Q':  return push_storage(m);
     default:
         return tsri_fail(TSR_EUNSUPPORTED,
-                         "file_open: %s: refused: op 0x%02x at byte %zu of the pickle, which no tensor needs",
+                         "file_open: %s: refused: op 0x%x at byte %zu of the pickle, which no tensor needs",
                          m->f->path, op, where(m) - 1);
     }
 }

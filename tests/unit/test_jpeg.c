@@ -60,6 +60,20 @@ TEST(test_without_a_library_the_package_is_named)
     EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+TEST(test_a_library_that_is_named_and_not_there_is_none)
+{
+    int status = 0;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        tsr_tensor *t = NULL;
+        (void)setenv("TSR_JPEG", "/nowhere/libturbojpeg.so", 1);
+        const tsr_status s = tsr_file_load(&t, GOLDEN "photo.jpg", NULL);
+        TEST_LEAVE(s == TSR_EUNSUPPORTED && strstr(tsr_last_error(), "install libturbojpeg0") ? 0 : 1);
+    }
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 TEST(test_photographs_are_read)
 {
     tsr_tensor *t = NULL;
@@ -120,8 +134,8 @@ TEST(test_what_is_no_photograph_is_not_written)
     } bad[] = {
         { TSR_F32, 2, { 2, 2 }, 0, TSR_EDTYPE },    { TSR_U8, 1, { 2 }, 0, TSR_ESHAPE },
         { TSR_U8, 3, { 2, 2, 4 }, 0, TSR_ESHAPE },  { TSR_U8, 2, { 0, 2 }, 0, TSR_ESHAPE },
-        { TSR_U8, 2, { 2, 0 }, 0, TSR_ESHAPE },     { TSR_U8, 2, { 65536, 1 }, 0, TSR_ESHAPE },
-        { TSR_U8, 2, { 1, 65536 }, 0, TSR_ESHAPE }, { TSR_U8, 2, { 2, 2 }, 101, TSR_EINVAL },
+        { TSR_U8, 2, { 2, 0 }, 0, TSR_ESHAPE },     { TSR_U8, 2, { 65501, 1 }, 0, TSR_ESHAPE },
+        { TSR_U8, 2, { 1, 65501 }, 0, TSR_ESHAPE }, { TSR_U8, 2, { 2, 2 }, 101, TSR_EINVAL },
         { TSR_U8, 2, { 2, 2 }, -1, TSR_EINVAL },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -133,6 +147,20 @@ TEST(test_what_is_no_photograph_is_not_written)
         EXPECT_STATUS(tsr_writer_add(w, NULL, t, NULL), bad[i].status);
         tsr_writer_cancel(&w);
         tsr_release(&t);
+    }
+}
+
+/* libturbojpeg's longest side is shorter than what 16 bits hold. */
+TEST(test_the_longest_photograph_comes_back)
+{
+    if (!has_library()) SKIP("libturbojpeg is not installed");
+    for (int upright = 0; upright < 2; upright++) {
+        tsr_tensor *t = NULL, *back = NULL;
+        EXPECT_OK(tsr_full(&t, TSR_U8, TSR_SHAPE(upright ? 65500 : 1, upright ? 1 : 65500), TSR_SCALAR(77)));
+        EXPECT_OK(tsr_file_save(file_path("long.jpg"), t));
+        EXPECT_OK(tsr_file_load(&back, file_path("long.jpg"), NULL));
+        EXPECT(back && back->shape[upright ? 0 : 1] == 65500 && element(back, 65499) > 74);
+        tsr_release_all(&t, &back);
     }
 }
 
@@ -150,9 +178,14 @@ TEST(test_headers_of_photographs_are_checked)
 #define FRAME(bits, height, width, channels) "\xff\xc0\0\x0b" bits height width channels "\1\x11\0"
     EXPECT_OK(open_jpeg(JPEG(FRAME("\x08", "\0\2", "\0\3", "\1"))));
     EXPECT_OK(open_jpeg(JPEG("\xff\xcc\0\2" FRAME("\x08", "\0\2", "\0\3", "\1"))));
+    EXPECT_OK(open_jpeg(JPEG("\xff\xff\xff" FRAME("\x08", "\0\2", "\0\3", "\1"))));
+    EXPECT_OK(open_jpeg(JPEG("\xff\xc8\0\2" FRAME("\x08", "\0\2", "\0\3", "\1"))));
     EXPECT_FAILS(open_jpeg(JPEG("\xff\xe0")), TSR_EFORMAT, "a segment");
     EXPECT_FAILS(open_jpeg(JPEG("\xff\xe0\xff\xff")), TSR_EFORMAT, "a segment");
     EXPECT_FAILS(open_jpeg(JPEG("\xff\xe0\0\1")), TSR_EFORMAT, "marker e0");
+    EXPECT_FAILS(open_jpeg(JPEG("\xff\x01\0\x0cxxxxxxxxxxxx")), TSR_EFORMAT, "marker 1 before");
+    EXPECT_FAILS(open_jpeg(JPEG("\xff\xd7\0\x0cxxxxxxxxxxxx")), TSR_EFORMAT, "marker d7");
+    EXPECT_FAILS(open_jpeg(JPEG("\xff\xd9\0\x0cxxxxxxxxxxxx")), TSR_EFORMAT, "marker d9");
     EXPECT_FAILS(open_jpeg(JPEG("\xff\xda\0\x0cxxxxxxxxxxxx")), TSR_EFORMAT, "marker da");
     EXPECT_FAILS(open_jpeg(JPEG("\xff\xe0\0\2xxxx")), TSR_EFORMAT, "expected a marker");
     EXPECT_FAILS(open_jpeg(JPEG("\xff\xc0\0\4xxxx")), TSR_EFORMAT, "a frame of 4 bytes");
@@ -162,6 +195,24 @@ TEST(test_headers_of_photographs_are_checked)
     EXPECT_FAILS(open_jpeg(JPEG(FRAME("\x08", "\0\2", "\0\0", "\1"))), TSR_EFORMAT, "without a width");
     EXPECT_FAILS(open_jpeg(JPEG(FRAME("\x08", "\xff\xff", "\xff\xff", "\3"))), TSR_EFORMAT,
                  "bytes of pixels");
+}
+
+/* The bytes of a caller change after the file was opened. */
+TEST(test_a_photograph_whose_size_changes_while_it_is_open_is_refused)
+{
+    if (!has_library()) SKIP("libturbojpeg is not installed");
+    for (size_t k = 5; k <= 7; k += 2) {  /* the height and the width, behind the marker of the frame */
+        tsr_tensor *t = NULL;
+        tsr_file *f = NULL;
+        size_t bytes = 0, at = 0;
+        unsigned char *data = read_bytes(GOLDEN "gray.jpg", &bytes);
+        while (at < bytes - 9 && memcmp(data + at, "\xff\xc2", 2) != 0) at++;
+        EXPECT_OK(tsr_file_open_bytes(&f, data, bytes, "x.jpg", NULL));
+        data[at + k + 1]--;
+        EXPECT_FAILS(tsr_file_read(&t, f, NULL), TSR_EFORMAT, "two sizes");
+        tsr_file_close(&f);
+        free(data);
+    }
 }
 
 /* A file of 58 KB took 7 seconds: 490 scans, each of which says that nothing changes. */
