@@ -43,7 +43,7 @@ void tsri_scope_follow(tsr_tensor *t, tsr_tensor *old)
     tsr_scope *scope = old->flags & TSR_FLAG_PLACED ? NULL : before->scope;
     const bool open = is_open(scope);
     if (open) drop(before);
-    if (h->scope) drop(h);
+    drop(h);
     if (open) add(h, scope);
 }
 

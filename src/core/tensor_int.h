@@ -91,16 +91,17 @@ typedef struct tsri_header {
 void tsri_scope_add(tsri_header *h);
 void tsri_scope_drop(tsri_header *h);
 
-/* t, which is on the heap, replaces `old` in a handle: it belongs to the same scope, or to none. Old, which
+/* t, which was just made in the innermost scope, replaces `old` in a handle: it belongs to the same scope, or
+ * to none. Old, which
  * may have other owners, leaves its scope: the reference that the scope would have released is the
  * handle's. */
 void tsri_scope_follow(tsr_tensor *t, tsr_tensor *old);
 
-/* t, which the library itself holds from now on, belongs to no scope. */
+/* t, which is on the heap and which the library itself holds from now on, belongs to no scope. */
 static inline void tsri_scope_leave(tsr_tensor *t)
 {
     tsri_header *h = (tsri_header *)t;
-    if (!(t->flags & TSR_FLAG_PLACED) && h->scope) tsri_scope_drop(h);
+    if (h->scope) tsri_scope_drop(h);
 }
 
 /* A header for a tensor on the heap, or NULL; its count reads 0. */

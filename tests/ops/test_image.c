@@ -191,6 +191,36 @@ TEST(test_bytes_have_the_bits_of_their_definition)
             }
 }
 
+/* Weights -------------------------------------------------------------------------------------------- */
+
+static tsri_resample axis_of(int64_t in, int64_t out, tsr_interpolation mode, double scale)
+{
+    const tsr_resize_params p = { .spatial = 1, .mode = mode, .size = { out }, .scale = { scale } };
+    return tsri_resample_of(&p, 0, in);
+}
+
+/* Steps that are given lead beyond the input, and sizes that stay are no copies then. */
+TEST(test_weights_of_windows_at_the_ends_and_beyond)
+{
+    int64_t first[8], count[8];
+    double w[40];
+    tsri_resample r = axis_of(4, 4, TSR_INTERPOLATE_NEAREST, 0.5);
+    EXPECT(tsri_resample_taps(&r) == 1 && !tsri_resample_table(&r, first, count, w));
+    EXPECT(first[1] == 2 && first[2] == 3 && first[3] == 3 && count[3] == 1 && w[3] == 1);
+    r = axis_of(4, 4, TSR_INTERPOLATE_CUBIC, 1);
+    EXPECT(tsri_resample_table(&r, first, count, w));
+    r = axis_of(4, 4, TSR_INTERPOLATE_CUBIC, 0.75);
+    EXPECT(!tsri_resample_table(&r, first, NULL, w));
+    r = axis_of(1, 1, TSR_INTERPOLATE_CUBIC, 0.53);  /* four weights of one input, which add up to 1 nearly */
+    EXPECT(!tsri_resample_table(&r, first, count, w) && count[0] == 1 && w[0] != 1 && fabs(w[0] - 1) < 1e-14);
+    EXPECT(tsri_resample_of(&(tsr_resize_params){ .mode = TSR_INTERPOLATE_LINEAR, .align_corners = true,
+                                                  .size = { 1 } }, 0, 5).step == 0);
+    r = axis_of(5, 6, TSR_INTERPOLATE_CUBIC, 1);
+    r.antialias = true;  /* output 5 sees input 4 alone, from where its weight is 0 */
+    EXPECT(tsri_resample_at(&r, 4, first, w) == 1 && *first == 4 && w[0] == 1);
+    EXPECT(tsri_resample_at(&r, 5, first, w) == 0);
+}
+
 /* An element of weight 0 does not count; one of another weight does. */
 TEST(test_infinities_stay_where_they_are_seen)
 {

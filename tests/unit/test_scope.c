@@ -1,4 +1,5 @@
 /* test_scope.c - releasing many, at the end of a block and of a scope; replacing; jumping and ignoring. */
+#include "core/tensor_int.h"
 #include "test.h"
 
 #ifndef TSR_NO_THREADS
@@ -182,6 +183,20 @@ TEST(test_rebinding_leaves_another_owner_its_tensor)
     EXPECT_OK(tsr_sum(&sum, first, 0, NULL, false));
     EXPECT(*(float *)sum->data == 6);
     tsr_release_all(&first, &second, &sum);
+}
+
+TEST(test_a_new_tensor_in_the_handle_of_one_that_is_shared_takes_its_scope)
+{
+    tsr_scope outer, inner;
+    tsr_scope_begin(&outer);
+    tsr_tensor *a = make(6), *first = tsr_retain(a);
+    tsr_scope_begin(&inner);
+    EXPECT_OK(tsri_make_packed(&a, "it", TSR_F32, TSR_SHAPE(2)));
+    tsr_scope_end(&inner);
+    EXPECT(tsr_numel(a) == 2 && tsr_numel(first) == 6);
+    tsr_scope_end(&outer);
+    EXPECT(tsr_numel(first) == 6 && TSR_AT(float, first, 5) == 1);
+    tsr_release(&first);
 }
 
 TEST(test_grids_follow_the_scopes_of_their_handles)

@@ -823,6 +823,23 @@ static bool forbid_call(unsigned number)
 #endif
 }
 
+TEST(test_a_system_without_any_thread_to_give_has_the_caller_do_all)
+{
+#if defined(__linux__) && defined(SYS_clone3)
+    if (UNDER_SANITIZER) SKIP("sanitizers make threads of their own");
+    EXPECT_OK(tsr_set_threads(0));
+    const pid_t child = fork_or_stop();
+    if (child == 0) {
+        if (!forbid_call(SYS_clone3) || !forbid_call(SYS_clone)) TEST_LEAVE(0);
+        const bool works = tsr_set_threads(4) == TSR_OK && loop_works() && loop_works();
+        TEST_LEAVE(works && live_threads() == 1 ? 0 : 1);
+    }
+    EXPECT(child_succeeds(child));
+#else
+    SKIP("no way to forbid threads here");
+#endif
+}
+
 TEST(test_without_affinity_masks_all_processors_count)
 {
 #ifdef __linux__
