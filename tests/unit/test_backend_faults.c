@@ -3,6 +3,7 @@
 #define TEST_OWN_MAIN
 #include "test.h"
 #include "tessera/backend.h"
+#include "backend/run.h"
 #include "backend/streams.h"
 
 /* Memory of the host that runs out when it is told to. */
@@ -1036,6 +1037,22 @@ TEST(test_backend_faults_ops_elsewhere_are_logged_without_a_reason_if_there_is_n
     EXPECT_OK(tsr_get_f32(&x, out, TSR_INDEX(1, 2)));
     EXPECT(x == -2);
     tsr_release_all(&t, &out);
+}
+
+/* What the front makes of other ops first, a caller of the backends may have done as it is. */
+TEST(test_backend_faults_operands_that_are_left_out_are_left_out_on_the_cpu)
+{
+    tsr_tensor *x = made_of(TSR_F32, 2, 3, on("plain", 0)), *z = made_of(TSR_F32, 2, 3, on("plain", 0));
+    const tsr_norm_params params = { 1, 0 };
+    EXPECT_OK(tsr_fill(x, tsr_scalar_i64(2)));
+    EXPECT_OK(tsr_set_fallback(TSR_FALLBACK_ALLOW));
+    EXPECT_OK(tsri_op_run(&(tsr_op){ .kind = TSR_OP_RMS_NORM, .nin = 2, .nout = 1, .in = { x, NULL },
+                                     .out = { z }, .params = &params }));
+    EXPECT_OK(tsr_set_fallback(TSR_FALLBACK_ERROR));
+    float one = 0;
+    EXPECT_OK(tsr_get_f32(&one, z, TSR_INDEX(1, 2)));
+    EXPECT(one == 1);
+    tsr_release_all(&x, &z);
 }
 
 /* What devices say of themselves ------------------------------------------------------------------------ */

@@ -1,7 +1,8 @@
 /* test_device_groups.c - devices that do many ops at once, copy many tensors at once and look for the range
  * of an index by themselves, and devices that do not: the results are the same. Their memory is the host's.
  */
-#include "test.h"
+#define _GNU_SOURCE 1 /* mkdtemp */
+#include "unit/files.h"
 #include "backend/device_run.h"
 #include "backend/run.h"
 #include "tessera/backend.h"
@@ -159,6 +160,9 @@ TEST(test_device_groups_are_of_one_device_that_has_the_op)
     ops[1].in[0] = y;
     EXPECT(!tsri_op_run_all(&s, 2, ops));
     ops[1].in[0] = x;
+    ops[0].in[0] = y;  /* one that comes first */
+    EXPECT(!tsri_op_run_all(&s, 2, ops));
+    ops[0].in[0] = x;
     ops[1].out[0] = y;
     EXPECT(!tsri_op_run_all(&s, 2, ops) && all_are(y, 5));
     ops[1].out[0] = x;
@@ -172,6 +176,10 @@ TEST(test_device_groups_are_of_one_device_that_has_the_op)
     ops[0].kind = TSR_OP_COPY;
     ops[0].out[0] = host;  /* of the host, from an operand that is not */
     EXPECT(tsri_op_run_all(&s, 1, ops) && s == TSR_EDEVICE && all_are(host, 2));
+    EXPECT_OK(tsr_ones(&whole, TSR_F32, TSR_SHAPE(4)));
+    ops[1] = (tsr_op){ .kind = TSR_OP_COPY, .nin = 1, .nout = 1, .in = { whole }, .out = { host } };
+    EXPECT(tsri_op_run_all(&s, 2, ops) && s == TSR_EDEVICE && all_are(host, 2));
+    tsr_release(&whole);
     EXPECT_OK(tsr_cast(&whole, host, TSR_I32));
     ops[0].kind = TSR_OP_SCALE_EACH;
     ops[0].in[0] = ops[0].out[0] = whole;  /* the CPU scales no integers */
@@ -185,10 +193,12 @@ TEST(test_device_groups_tensors_are_copied_at_once)
     tsr_tensor *x = filled("many:0", 2, 4), *y = filled("many:0", 5, 3), *far = filled("many:1", 7, 3),
                *other = filled("single:0", 9, 4);
     tsr_tensor *z[2] = { filled("many:0", 0, 4), filled("many:0", 0, 3) }, to[2] = { *z[0], *z[1] };
-    const tsr_tensor *here[] = { x, y }, *apart[] = { x, far };
+    const tsr_tensor *here[] = { x, y }, *apart[] = { x, far },
+                     *apart_first[] = { far, y };
     EXPECT_OK(tsri_device_copies(2, to, here));
     EXPECT(fake.pieces == 1 && all_are(&to[0], 2) && all_are(&to[1], 5));
     EXPECT_FAILS(tsri_device_copies(2, to, apart), TSR_EDEVICE, "copy: operands on many:0 and many:1");
+    EXPECT_FAILS(tsri_device_copies(2, to, apart_first), TSR_EDEVICE, "copy: operands on many:0 and many:1");
     EXPECT(fake.pieces == 1 && all_are(&to[1], 5));
     fake.answer = TSR_EIO;
     EXPECT_FAILS(tsri_device_copies(2, to, here), TSR_EIO, "copy: the many backend");
@@ -216,6 +226,40 @@ TEST(test_device_groups_the_range_of_an_index_is_asked_for)
     reset();
     tsr_release_all(&t, &other, &none);
 }
+
+/* Libraries and deflate take whole tensors of the host. */
+TEST(test_device_groups_tensors_are_written_or_there_is_no_memory_to_bring_them)
+{
+    static const struct { const char *name; bool compress; } kinds[] = { { "x.h5", true }, { "x.jpg", false } };
+    tsr_tensor *t = NULL, *host = NULL;
+    tsr_desc d;
+    EXPECT_OK(tsr_desc_init(&d, TSR_U8, TSR_SHAPE(8, 8), NULL));
+    EXPECT_OK(tsr_declare(&t, &d, on("single:0"), TSR_MEMORY_DEFAULT));
+    EXPECT_OK(tsr_fill(t, tsr_scalar_i64(7)));
+    for (int k = 0; k < 2; k++) {
+        tsr_status s = TSR_ENOMEM;
+        int failed = 0;
+        for (; failed < 100 && s == TSR_ENOMEM; failed++) {
+            tsr_writer *w = NULL;
+            EXPECT_OK(tsr_writer_create(&w, file_path(kinds[k].name),
+                                        &(tsr_writer_opts){ .no_sync = true, .compress = kinds[k].compress }));
+            files_allowed = failed;
+            tsr_set_alloc_hook(files_allow_some, NULL);
+            s = tsr_writer_add(w, k ? NULL : "x", t, NULL);
+            tsr_set_alloc_hook(NULL, NULL);
+            if (s == TSR_OK) EXPECT_OK(tsr_writer_finish(&w));
+            tsr_writer_cancel(&w);
+        }
+        if (k == 1 && s == TSR_EUNSUPPORTED) continue;  /* no libturbojpeg */
+        EXPECT(s == TSR_OK && failed > 1);
+        EXPECT_OK(tsr_file_load(&host, file_path(kinds[k].name), NULL));
+        EXPECT(tsr_numel(host) == 64 && *(unsigned char *)host->data == 7);
+        tsr_release(&host);
+    }
+    tsr_release(&t);
+}
+
+TEST_AFTER { files_remove(); }
 
 TEST_BEFORE
 {
