@@ -391,7 +391,7 @@ static tsr_status add_missing(tsr_file *f, const layout *l)
     return TSR_OK;
 }
 
-/* The codes of all words, exactly. */
+/* The codes of all words, of which there is one at least, exactly. */
 static bool holds_codes(tsr_dtype dtype, int64_t count)
 {
     double stored[2] = { 0 };
@@ -399,7 +399,7 @@ static bool holds_codes(tsr_dtype dtype, int64_t count)
     const tsr_scalar last = tsr_scalar_i64(count - 1);
     (void)!tsr_scalar_store(stored, dtype, last);
     (void)!tsr_scalar_load(&back, dtype, stored);
-    return count == 0 || tsr_scalar_to_f64(back) == (double)(count - 1);
+    return tsr_scalar_to_f64(back) == (double)(count - 1);
 }
 
 static tsr_status describe(tsr_file *f, const layout *l, tsr_dtype dtype)

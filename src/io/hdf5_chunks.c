@@ -154,7 +154,8 @@ static tsr_status take_chunk(chunks *c, const uint64_t *corner, uint64_t address
     return TSR_OK;
 }
 
-static uint64_t chunks_along(uint64_t dim, uint64_t size) { return dim ? (dim - 1) / size + 1 : 0; }
+/* Of a dim that is not 0: tensors without elements have no chunks to look for. */
+static uint64_t chunks_along(uint64_t dim, uint64_t size) { return (dim - 1) / size + 1; }
 
 /* The corner of chunk i of a grid. */
 static void corner_of(const chunks *c, uint64_t corner[TSR_MAX_NDIM], const uint64_t *grid, uint64_t i)

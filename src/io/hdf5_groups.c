@@ -237,11 +237,12 @@ static tsr_status child_of(tsri_hdf5_file *h, const heap *p, uint64_t *address, 
     return TSR_OK;
 }
 
-/* The rows of a table that covers so many bytes; 0: it is a block of elements. */
-static int rows_of(const heap *p, uint64_t size, int most)
+/* The rows of a table that covers as many bytes as a block of another table's row; 0: it is a block of
+ * elements. The rows before that one cover as much: it has no more. */
+static int rows_of(const heap *p, uint64_t size)
 {
     int rows = 0;
-    for (uint64_t left = size > p->largest ? size : 0; left > 0 && rows < most; rows++) {
+    for (uint64_t left = size > p->largest ? size : 0; left > 0; rows++) {
         const uint64_t these = row_bytes(p, rows) * p->width;
         left = left > these ? left - these : 0;
     }
@@ -260,7 +261,7 @@ static tsr_status find_block(tsri_hdf5_file *h, const heap *p, uint64_t *out, ui
         const uint64_t size = row_bytes(p, row);
         TSRI_TRY(child_of(h, p, out, (uint64_t)row * p->width + *at / size));
         *at %= size;
-        rows = rows_of(p, size, row);
+        rows = rows_of(p, size);
     }
     return TSR_OK;
 }

@@ -483,7 +483,7 @@ static tsr_status take_constant(reader *r, tsr_file *f, const char *name, const 
             return add_numbers(r, f, name, attribute, numbers[i].number, i > 1);
     if (value->wire != BYTES) return TSR_OK;
     if (value->number == 22) return add_sparse(r, f, name, value);
-    if (value->number != 5 || !tsri_streq(own, "value")) return TSR_OK;
+    if (!tsri_streq(own, "value")) return TSR_OK;
     TSRI_TRY(take_tensor(r, f, &t, value));
     t.name = name;
     return add_tensor(f, &t);

@@ -576,7 +576,7 @@ static tsr_status find_old_storage(checkpoint *c, const tsri_pickle *p, tsri_val
                kind->name_length < 100 ? (int)kind->name_length : 100, kind->name);
     TSRI_CHECK(id->as.items.list.count < 6 || of[5]->kind == TSRI_VALUE_NONE, TSR_EUNSUPPORTED,
                "file_open: %s: refused: a storage that is part of another", c->f->path);
-    TSRI_SOUND(*at <= size && size - *at >= sizeof head, c->f, "it ends before its storages");
+    TSRI_SOUND(size - *at >= sizeof head, c->f, "it ends before its storages");
     TSRI_TRY(tsri_source_read(c->f->parts[0], head, *at, sizeof head));
     const uint64_t elements = tsri_get64(head);
     const uint64_t each = untyped ? 1 : tsr_dtype_size(kind->dtype);

@@ -19,11 +19,11 @@ static size_t stem_length(const char *path)
     return without(path, without(path, tsri_strlen(path), ".index.json"), ending);
 }
 
-/* Five digits, at the least. */
+/* Five digits of n, which is 1 at the least, or more. */
 static void put_digits(tsri_text *text, const char *before, int64_t n)
 {
     tsri_put(text, "%s", before);
-    for (int64_t least = 10000; least > n && least > 1; least /= 10) tsri_put_char(text, '0');
+    for (int64_t least = 10000; least > n; least /= 10) tsri_put_char(text, '0');
     tsri_put(text, "%lld", (long long)n);
 }
 

@@ -384,9 +384,8 @@ tsr_status tsr_file_save(const char *path, const tsr_tensor *t)
     tsr_writer *w = NULL;
     TSRI_TRY(tsri_check_allocated("file_save", "t", t));
     TSRI_TRY(tsr_writer_create(&w, path, NULL));
-    const char *name = w->format->info.many ? "tensor" : NULL;
-    tsr_status s = w->sink.stream ? tsr_writer_declare(w, name, &t->desc, NULL) : TSR_OK;
-    if (s == TSR_OK) s = tsr_writer_add(w, name, t, NULL);
+    /* A stream has no name that says its format. */
+    const tsr_status s = tsr_writer_add(w, w->format->info.many ? "tensor" : NULL, t, NULL);
     if (s != TSR_OK) {
         tsr_writer_cancel(&w);
         return s;
