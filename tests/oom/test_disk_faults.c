@@ -187,6 +187,8 @@ TEST(test_readers_survive_a_disk_that_fails)
 TEST(test_readers_of_what_others_wrote_survive_a_disk_that_fails)
 {
     static const char *const files[][2] = { { "little.pt", "b" }, { "big.pt", "b" }, { "deflated.pt", "i8" },
+                                            { "old.pt", NULL }, { "module.pt", "weight" },
+                                            { "tensors.pt", "views.part" }, { "raw.onnx", "int4" },
                                             { "raw.onnx", "i8" }, { "numbers.onnx", "i8" },
                                             { "external.onnx", "i8" },
                                             { "constants.onnx", "if.else_branch.w" },
@@ -197,6 +199,50 @@ TEST(test_readers_of_what_others_wrote_survive_a_disk_that_fails)
         snprintf(path, sizeof path, "tests/data/files/%s", files[i][0]);
         expect_reads_of_all_kinds(path, files[i][1]);
     }
+}
+
+/* A field of n bytes, whose length takes three bytes; where its content is. */
+static unsigned char *put_field(unsigned char *p, unsigned tag, size_t n)
+{
+    const unsigned char head[] = { (unsigned char)tag, (unsigned char)(n & 127) | 128,
+                                   (unsigned char)(n >> 7 & 127) | 128, (unsigned char)(n >> 14) };
+    memcpy(p, head, sizeof head);
+    return p + sizeof head;
+}
+
+static unsigned char *put_text(unsigned char *p, const char *text)
+{
+    memcpy(p, text, strlen(text));
+    return p + strlen(text);
+}
+
+/* Constants "i" and "f" of 20000 bytes, so that what stands before and behind them is read again and again. */
+static const char *write_long_constants(void)
+{
+    enum { LONG = 20000, ATTRIBUTE = 4 + LONG + 3, NODE = 10 + 4 + 3 };
+    static unsigned char model[3 * LONG];
+    static const char *const keys[] = { "\x0a\x0avalue_ints", "\x0a\x0cvalue_floats" };
+    const size_t attributes[] = { ATTRIBUTE + 12, ATTRIBUTE + 14 };
+    unsigned char *p = put_text(model, "\x08\x0a");
+    p = put_field(p, 0x3a, attributes[0] + attributes[1] + 2 * (NODE + 4));
+    for (int i = 0; i < 2; i++) {
+        p = put_field(p, 0x0a, attributes[i] + NODE);
+        p = put_text(p, "\x22\x08" "Constant");
+        p = put_field(p, 0x2a, attributes[i]);
+        p = put_text(p, keys[i]);
+        p = put_field(p, i ? 0x3a : 0x42, LONG);
+        memset(p, i ? 0x3f : 1, LONG);
+        p = put_text(p + LONG, "\xa0\1\7");
+        p = put_text(p, i ? "\x12\1f" : "\x12\1i");
+    }
+    write_bytes(file_path("long.onnx"), model, (size_t)(p - model));
+    return file_path("long.onnx");
+}
+
+TEST(test_readers_of_long_constants_survive_a_disk_that_fails)
+{
+    expect_reads_of_all_kinds(write_long_constants(), "i");
+    expect_reads_of_all_kinds(write_long_constants(), "f");
 }
 
 /* The index of two files. */

@@ -6,6 +6,7 @@
 
 #include "io/bump.h"
 #include "oom/disk_faults.h"
+#include "unit/zip.h"
 
 static int until_refused;
 
@@ -74,7 +75,8 @@ TEST(test_each_piece_of_a_file_is_once_without_room)
 {
     static const char *const goldens[] = { "quant.gguf", "tensors.safetensors", "c0d8i0.png", "stored.npz",
                                            "deflated.npz", "v1.npy", "little.pt", "deflated.pt",
-                                           "tensors.pt", "big.pt",
+                                           "tensors.pt", "big.pt", "old.pt", "module.pt",
+                                           "conjugated.pt", "short.pt",
                                            "numbers.onnx", "constants.onnx", "tensors.h5", "outside.h5",
                                            "photo.jpg" };
     static const char *const texts[][2] = { { "x,y,z\n1,2,3\n", ".csv" }, { "P2 1 1 9 5 ", ".pgm" },
@@ -90,6 +92,18 @@ TEST(test_each_piece_of_a_file_is_once_without_room)
     }
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         expect_opens((const unsigned char *)texts[i][0], strlen(texts[i][0]), texts[i][1]);
+}
+
+/* Objects that list, dicts of pairs, and arrays that are not read. */
+TEST(test_each_piece_of_an_odd_pickle_is_once_without_room)
+{
+    static const char pickle[] = "\x80\2}(X\1\0\0\0xca\nB\n)\x81(K\1K\2e"
+                                 "X\1\0\0\0yccollections\nOrderedDict\n](]K\1" "aK\2" "ae\x85R"
+                                 "X\1\0\0\0zccollections\nOrderedDict\n](K\1K\2\x86" "e\x85R"
+                                 "X\1\0\0\0qctorch._utils\n_rebuild_qtensor\n)Ru.";
+    const zip_member whole = { "x/data.pkl", pickle, sizeof pickle - 1 };
+    unsigned char zip[1024];
+    expect_opens(zip, zip_make(zip, &whole, 1), ".pt");
 }
 
 static tsr_status open_path(const char *path)
@@ -160,6 +174,31 @@ TEST(test_each_piece_of_a_writer_is_once_without_room)
     free(data);
 }
 
+/* Tensors of these names, NULL: none, declared first or not. */
+static tsr_status write_names(const char *name, const tsr_writer_opts *opts, bool declare,
+                              const char *first, const char *second)
+{
+    tsr_writer *w = NULL;
+    const char *const names[] = { first, second };
+    tsr_status s = tsr_writer_create(&w, file_path(name), opts);
+    for (int i = 0; i < 2 && names[i] && declare && s == TSR_OK; i++)
+        s = tsr_writer_declare(w, names[i], &numbers->desc, NULL);
+    for (int i = 0; i < 2 && names[i] && s == TSR_OK; i++) s = tsr_writer_add(w, names[i], numbers, NULL);
+    if (s == TSR_OK) return tsr_writer_finish(&w);
+    tsr_writer_cancel(&w);
+    return s;
+}
+
+TEST(test_each_name_that_a_writer_keeps_is_once_without_room)
+{
+    static const tsr_writer_opts plain = { .no_sync = true };
+    static const tsr_writer_opts shards = { .no_sync = true, .shard_bytes = 512 };
+    EXPECT_EACH_REFUSAL(write_names("n.npz", &plain, false, "", NULL));
+    EXPECT_EACH_REFUSAL(write_names("n.h5", &plain, false, "g/h/a", "g/b"));
+    EXPECT_EACH_REFUSAL(write_names("n.safetensors", &shards, true, "a", "b"));
+    EXPECT_EACH_REFUSAL(write_names("n.safetensors", &shards, false, NULL, NULL));
+}
+
 static tsr_status save(const char *name, const tsr_tensor *t)
 {
     return tsr_file_save(file_path(name), t);
@@ -214,6 +253,8 @@ static const char *const rows[][2] = {
     { "tests/data/files/deflated.npz", "f4" },   { "tests/data/files/stored.npz", "f4" },
     { "tests/data/files/fortran.npy", NULL },    { "tests/data/files/tensors.safetensors", "f4" },
     { "tests/data/files/tensors.h5", "plain/f4" },  { "tests/data/files/tensors.h5", "packed/f4" },
+    { "tests/data/files/tensors.pt", "views.part" }, { "tests/data/files/raw.onnx", "int4" },
+    { "tests/data/files/numbers.onnx", "f8" },
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -248,6 +289,7 @@ TEST(test_parts_are_read_or_there_is_no_memory_for_them)
     write_bytes(file_path("t.csv"), "1,2\n3,4\n", 8);
     EXPECT_EACH_REFUSAL(read_rows(file_path("t.pgm"), NULL, false));
     EXPECT_EACH_REFUSAL(read_rows(file_path("t.csv"), NULL, false));
+    EXPECT_EACH_REFUSAL(load("tests/data/files/deflated.pt", "i8"));
 }
 
 static int fail_maps(tsri_system_call call, size_t *bytes)
@@ -264,7 +306,8 @@ TEST(test_files_that_cannot_be_mapped_are_told_or_read)
     tsri_system_fault = fail_maps;
     for (int i = 0; i < ROWS; i++)
         for (int copy = 0; copy < 2; copy++) {
-            const bool reads = strstr(rows[i][0], "png") || (copy && strstr(rows[i][0], "gguf")) ||
+            const bool reads = strstr(rows[i][0], "png") || strstr(rows[i][0], "onnx") ||
+                               (copy && (strstr(rows[i][0], "gguf") || strstr(rows[i][0], ".pt"))) ||
                                (rows[i][1] && strstr(rows[i][1], "packed"));
             if (reads) EXPECT_OK(read_rows(rows[i][0], rows[i][1], copy));
             else EXPECT_FAILS(read_rows(rows[i][0], rows[i][1], copy), TSR_EIO, strerror(ENODEV));
@@ -273,6 +316,8 @@ TEST(test_files_that_cannot_be_mapped_are_told_or_read)
     EXPECT_FAILS(read_rows(file_path("t.csv"), NULL, false), TSR_EIO, strerror(ENODEV));
     tsr_tensor *t = NULL;
     tsr_file *f = NULL;
+    EXPECT_FAILS(load("tests/data/files/deflated.npz", "f4"), TSR_EIO, strerror(ENODEV));
+    EXPECT_FAILS(load("tests/data/files/deflated.pt", "i8"), TSR_EIO, strerror(ENODEV));
     EXPECT_OK(tsr_file_open(&f, "tests/data/files/quant.gguf", NULL));
     EXPECT_FAILS(tsr_file_read(&t, f, "q8_0"), TSR_EIO, strerror(ENODEV));
     EXPECT_OK(tsr_file_open(&f, "tests/data/files/v1.npy", &(tsr_file_opts){ .copy = true }));

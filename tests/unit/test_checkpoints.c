@@ -145,6 +145,16 @@ TEST(test_checkpoints_are_read_without_mapping)
     tsr_file_close(&f);
 }
 
+TEST(test_no_rows_of_a_strided_tensor_are_none)
+{
+    tsr_file *f = opened(GOLDEN "tensors.pt");
+    tsr_tensor *t = NULL;
+    EXPECT_OK(tsr_file_read_slice(&t, f, "views.part", 1, (tsr_file_range[]){ { 1, 1, 1 } }));
+    EXPECT(t && tsr_numel(t) == 0 && t->shape[0] == 0);
+    tsr_release(&t);
+    tsr_file_close(&f);
+}
+
 /* Gaps of a given tensor stay as they are. */
 TEST(test_a_strided_tensor_is_read_into_one_of_the_same_strides)
 {
@@ -344,6 +354,12 @@ static const struct {
     P("a subclass", SUBCLASS("ctorch\nTensor\n"), TSR_OK, ""),
     P("a subclass of a dtype", SUBCLASS("ctorch\nint32\n"), TSR_EUNSUPPORTED,
       "_rebuild_from_type_v2 with other"),
+    P("a subclass of a class that is not known", SUBCLASS("ca\nB\n"), TSR_OK, ""),
+    P("a dict of lists of one", "\x80\2" "ccollections\nOrderedDict\n](]K\1" "ae\x85R.",
+      TSR_EUNSUPPORTED, "OrderedDict with other"),
+    P("an object of three states", "\x80\2" "ca\nB\n)\x81(NNNtb.", TSR_EUNSUPPORTED, "refused: a.B"),
+    P("an object of two numbers", "\x80\2" "ca\nB\n)\x81K\1K\2\x86" "b.", TSR_EUNSUPPORTED, "refused: a.B"),
+    P("half of the length of a number", "\x80\2\x8b\1\2", TSR_EFORMAT, "ends inside the op"),
     P("half a memo", "\x80\2Nr\1\2", TSR_EFORMAT, "ends inside the op"),
     P("half of what a memo has", "\x80\2Nj\1\2", TSR_EFORMAT, "ends inside the op"),
     P("an offset beyond 63 bits", "\x80\2" TENSOR(INTS, SIX, TOP("\x7f") "K\2\x85K\1\x85") ".",
@@ -391,6 +407,109 @@ TEST(test_what_is_no_tensor_is_metadata_in_words)
     EXPECT(e.desc.dtype == TSR_DTYPE_INVALID);
     EXPECT(!strcmp(e.encoding, "quantised (dequantize() before saving)"));
     tsr_file_close(&f);
+}
+
+/* Names of modules and classes are cut, and arrays of NumPy are entries that are not read. */
+TEST(test_names_of_what_is_not_read_are_cut)
+{
+    static const char array[] = "\x80\2}X\1\0\0\0qcnumpy.core.multiarray\n_reconstruct\n)Rs.";
+    unsigned char zip[2048], pickle[512] = "\x80\2}X\1\0\0\0qc";
+    size_t n = 10;
+    tsr_file *f = NULL;
+    tsr_file_entry e;
+    tsr_meta m;
+    for (int i = 0; i < 2; i++) {
+        memset(pickle + n, 'a' + i, 150);
+        pickle[n += 150] = '\n';
+        n++;
+    }
+    n += zip_put(pickle + n, ")Rs.", 4);
+    EXPECT_OK(tsr_file_open_bytes(&f, zip, make_checkpoint(zip, pickle, n), "x.pt", NULL));
+    EXPECT_OK(tsr_file_find_meta(&m, f, "q"));
+    EXPECT(strlen(m.text) == 100 + 1 + 100 + strlen(", not read") && m.text[99] == 'a' && m.text[101] == 'b');
+    tsr_file_close(&f);
+    EXPECT_OK(tsr_file_open_bytes(&f, zip, make_checkpoint(zip, array, sizeof array - 1), "x.pt", NULL));
+    EXPECT_OK(tsr_file_find(&e, f, "q"));
+    EXPECT(e.desc.dtype == TSR_DTYPE_INVALID && !strcmp(e.encoding, "numpy.core.multiarray._reconstruct"));
+    tsr_file_close(&f);
+}
+
+/* A text of n letters as a pickle has it. */
+static size_t put_letters(unsigned char *to, size_t n)
+{
+    to[0] = 'X';
+    tsri_set32(to + 1, (uint32_t)n);
+    memset(to + 5, 'k', n);
+    return 5 + n;
+}
+
+/* Names of 4000 bytes are taken, in one part or several. */
+TEST(test_names_that_are_too_long_are_refused)
+{
+    static const struct { size_t outer, inner; bool fits; } names[] = {
+        { 1, 3998, true }, { 1, 3999, false }, { 2000, 1999, true }, { 2000, 2000, false }, { 1, 9000, false },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        static unsigned char pickle[16384];
+        tsr_file *f = NULL;
+        size_t n = zip_put(pickle, "\x80\2}", 3);
+        n += put_letters(pickle + n, names[i].outer);
+        pickle[n++] = '}';
+        n += put_letters(pickle + n, names[i].inner);
+        n += zip_put(pickle + n, "K\1ss.", 5);
+        if (names[i].fits) EXPECT_OK(open_pickle(&f, pickle, n));
+        else EXPECT_FAILS(open_pickle(&f, pickle, n), TSR_EFORMAT, "a name of");
+    }
+}
+
+/* A storage whose name is longer than any member's, and one with a zero in its name. */
+TEST(test_storages_of_odd_names_are_not_there)
+{
+    static unsigned char pickle[8192];
+    static const char zero[] = "\x80\2" "ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagec" INTS
+                               "\nX\2\0\0\0" "0\0X\3\0\0\0" "cpuJ" SIX "tQK\0K\2\x85K\1\x85\x89NtR.";
+    static const char front[] = "\x80\2" "ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagec" INTS "\n",
+                      end[] = "X\3\0\0\0" "cpuJ" SIX "tQK\0K\2\x85K\1\x85\x89NtR.";
+    tsr_file *f = NULL;
+    EXPECT_FAILS(open_pickle(&f, zero, sizeof zero - 1), TSR_EFORMAT, "which is not there");
+    size_t n = zip_put(pickle, front, sizeof front - 1);
+    n += put_letters(pickle + n, 5000);
+    n += zip_put(pickle + n, end, sizeof end - 1);
+    EXPECT_FAILS(open_pickle(&f, pickle, n), TSR_EFORMAT, "kkkk\", which is not there");
+}
+
+/* A list of 1000 numbers, a thousand times. */
+TEST(test_numbers_are_in_proportion_to_the_pickle)
+{
+    unsigned char pickle[8192] = "\x80\2](";
+    size_t n = 4;
+    tsr_file *f = NULL;
+    for (int i = 0; i < 1000; i++) n += zip_put(pickle + n, "K\1", 2);
+    n += zip_put(pickle + n, "eq\0" "0](", 6);
+    for (int i = 0; i < 1000; i++) n += zip_put(pickle + n, "h\0", 2);
+    n += zip_put(pickle + n, "e.", 2);
+    EXPECT_FAILS(open_pickle(&f, pickle, n), TSR_EFORMAT, "numbers out of proportion");
+}
+
+/* What the directory says of a pickle that is deflated: longer than any, and than the file can hold. */
+TEST(test_pickles_are_in_proportion_to_the_file)
+{
+    enum { BYTES = 1 << 17, BEHIND = 30 + 10 + BYTES };
+    static const uint32_t sizes[] = { 101 << 20, 50 << 20 };
+    static const unsigned char data[BYTES];
+    static const size_t method[] = { 8, BEHIND + 10 }, size[] = { 22, BEHIND + 24 };
+    const zip_member m = { "x/data.pkl", data, BYTES };
+    unsigned char *zip = malloc(BYTES + 1024);
+    for (int i = 0; i < 2; i++) {
+        tsr_file *f = NULL;
+        const size_t n = zip_make(zip, &m, 1);
+        for (int k = 0; k < 2; k++) {
+            tsri_set16(zip + method[k], 8);
+            tsri_set32(zip + size[k], sizes[i]);
+        }
+        EXPECT_FAILS(tsr_file_open_bytes(&f, zip, n, "x.pt", NULL), TSR_EFORMAT, "a pickle of");
+    }
+    free(zip);
 }
 
 /* A list of 100 pairs makes 1000 dicts. */
@@ -474,6 +593,122 @@ TEST(test_a_checkpoint_in_a_checkpoint_is_left_alone)
         expect_elements(f, "", 2, (const double[]){ 'a', 'b' });
         tsr_file_close(&f);
     }
+}
+
+/* TorchScript writes its constants first. What begins with another member is npz, or nothing. */
+TEST(test_a_checkpoint_is_told_by_its_first_member)
+{
+    static const char bytes[] = "\x80\2" TENSOR("torch\nByteStorage", "\2\0\0\0", "K\0K\2\x85K\1\x85") ".";
+    const zip_member pickle = { "x/data.pkl", bytes, sizeof bytes - 1 }, data = { "x/data/0", "ab", 2 },
+                     script = { "script/data/0", "ab", 2 }, other = { "x/something", "ab", 2 };
+    const zip_member first[][3] = { { script, pickle, data }, { other, pickle, data } };
+    unsigned char zip[1024];
+    for (int i = 0; i < 2; i++) {
+        tsr_file *f = NULL;
+        EXPECT_OK(tsr_file_open_bytes(&f, zip, zip_make(zip, first[i], 3), "x", NULL));
+        EXPECT(!strcmp(tsr_file_format(f), i ? "npz" : "pt"));
+        tsr_file_close(&f);
+    }
+}
+
+/* Before zip files ------------------------------------------------------------------------ */
+
+/* Five pickles and a storage of six integers; its length. */
+static size_t make_old(unsigned char *out, const char *const parts[3], const size_t bytes[3], size_t storage)
+{
+    static const char head[] = "\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\2M\xe9\3.",
+                      data[33] = "\6\0\0\0\0\0\0\0\1\0\0\0\2\0\0\0\3";
+    size_t n = zip_put(out, head, sizeof head - 1);
+    for (int i = 0; i < 3; i++) {
+        n += zip_put(out + n, "\x80\2", 2);
+        n += zip_put(out + n, parts[i], bytes[i]);
+        out[n++] = '.';
+    }
+    return n + zip_put(out + n, data, storage);
+}
+
+#define LITTLE(value) "}X\x0d\0\0\0little_endian" value "s"
+#define OF_INTS TENSOR(INTS, SIX, "K\0K\2\x85K\1\x85")
+#define OF_A_VIEW(class, view) \
+    "ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagec" class "\nX\1\0\0\0" "0X\3\0\0\0" "cpuJ" SIX \
+    view "tQK\0K\2\x85K\1\x85\x89NtR"
+#define KEY "](X\1\0\0\0" "0e"
+
+TEST(test_parts_of_checkpoints_from_before_zip_files_are_checked)
+{
+    static const struct {
+        const char *what, *parts[3];
+        size_t      bytes[3], storage;
+        tsr_status  status;
+        const char *words;
+    } rows[] = {
+#define P(what, machine, values, keys, storage, status, words) \
+    { what, { machine, values, keys }, { sizeof machine - 1, sizeof values - 1, sizeof keys - 1 }, storage, \
+      status, words }
+        P("a tensor", LITTLE("\x88"), OF_INTS, KEY, 32, TSR_OK, ""),
+        P("a big-endian machine", LITTLE("\x89"), OF_INTS, KEY, 32, TSR_EUNSUPPORTED, "big-endian"),
+        P("a number for a bool", LITTLE("K\0"), OF_INTS, KEY, 32, TSR_OK, ""),
+        P("a number for a name", "}K\1\x89s", OF_INTS, KEY, 32, TSR_OK, ""),
+        P("another name", "}X\1\0\0\0l\x89s", OF_INTS, KEY, 32, TSR_OK, ""),
+        P("no machine", "N", OF_INTS, KEY, 32, TSR_OK, ""),
+        P("no list of storages", "N", OF_INTS, "N", 32, TSR_EFORMAT, "no list of storages"),
+        P("a number for a storage", "N", OF_INTS, "](K\0e", 32, TSR_EFORMAT, "a storage that no tensor is in"),
+        P("another storage", "N", OF_INTS, "](X\1\0\0\0" "1e", 32, TSR_EFORMAT, "that no tensor is in"),
+        P("no view", "N", OF_A_VIEW(INTS, "N"), KEY, 32, TSR_OK, ""),
+        P("a view", "N", OF_A_VIEW(INTS, "K\1"), KEY, 32, TSR_EUNSUPPORTED, "or a part of another"),
+        P("no dtype", "N", OF_A_VIEW("torch.storage\nUntypedStorage", ""), KEY, 32, TSR_EUNSUPPORTED,
+          "a storage of no dtype"),
+        P("no storages", "N", OF_INTS, KEY, 7, TSR_EFORMAT, "ends before its storages"),
+        P("part of a storage", "N", OF_INTS, KEY, 31, TSR_EFORMAT, "a storage of 6 elements"),
+        P("a storage twice", "N", OF_INTS, "](X\1\0\0\0" "0X\1\0\0\0" "0e", 32, TSR_EFORMAT,
+          "ends before its storages"),
+#undef P
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unsigned char old[1024];
+        tsr_file *f = NULL;
+        tsr_clear_error();
+        const size_t n = make_old(old, rows[i].parts, rows[i].bytes, rows[i].storage);
+        const tsr_status s = tsr_file_open_bytes(&f, old, n, "x.pt", NULL);
+        EXPECT_MSG(s == rows[i].status && strstr(tsr_last_error(), rows[i].words), "%s: %s: %s", rows[i].what,
+                   tsr_status_name(s), tsr_last_error());
+        if (s == TSR_OK) expect_elements(f, "", 2, (const double[]){ 1, 2 });
+        tsr_file_close(&f);
+    }
+}
+
+/* A text of two megabytes, so that the pickles are not in the first that are read; and a long key. */
+TEST(test_long_pickles_from_before_zip_files_are_read_to_their_end)
+{
+    enum { LONG = 2 << 20 };
+    static const char front[] = "ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagec" INTS "\n",
+                      end[] = "X\3\0\0\0" "cpuJ" SIX "tQK\0K\2\x85K\1\x85\x89NtR";
+    char *text = malloc(LONG + 512), values[512], key[160] = "](";
+    unsigned char *old = malloc(LONG + 1024);
+    tsr_file *f = NULL;
+    size_t n = put_letters((unsigned char *)text, LONG);
+    text[n++] = '0';
+    n += zip_put((unsigned char *)text + n, OF_INTS, sizeof OF_INTS - 1);
+    const char *const parts[] = { "N", text, KEY };
+    const size_t bytes[] = { 1, n, sizeof KEY - 1 };
+    EXPECT_OK(tsr_file_open_bytes(&f, old, make_old(old, parts, bytes, 32), "x.pt", NULL));
+    expect_elements(f, "", 2, (const double[]){ 1, 2 });
+    tsr_file_close(&f);
+    for (size_t k = 99; k <= 100; k++) {
+        n = zip_put((unsigned char *)values, front, sizeof front - 1);
+        n += put_letters((unsigned char *)values + n, k);
+        n += zip_put((unsigned char *)values + n, end, sizeof end - 1);
+        const size_t longer = 2 + put_letters((unsigned char *)key + 2, k);
+        key[longer] = 'e';
+        const char *const named[] = { "N", values, key };
+        const size_t lengths[] = { 1, n, longer + 1 };
+        const tsr_status s =
+            tsr_file_open_bytes(&f, old, make_old(old, named, lengths, 32), "x.pt", NULL);
+        EXPECT_MSG(s == (k < 100 ? TSR_OK : TSR_EFORMAT), "%zu: %s", k, tsr_last_error());
+        tsr_file_close(&f);
+    }
+    free(text);
+    free(old);
 }
 
 TEST(test_checkpoints_cut_or_changed_anywhere_do_no_harm)

@@ -654,6 +654,8 @@ TEST(test_tables_keep_tabs_and_change_under_no_reader)
     EXPECT_FAILS(tsr_file_read(&t, f, NULL), TSR_EFORMAT, "line 2 changed while the file was open");
     memset(text, '\n', sizeof text - 1);
     EXPECT_FAILS(tsr_file_read(&t, f, NULL), TSR_EFORMAT, "changed while the file was open");
+    memcpy(text, "1,2,3,4\n", sizeof text - 1);
+    EXPECT_FAILS(tsr_file_read(&t, f, NULL), TSR_EFORMAT, "line 1 changed while the file was open");
     tsr_file_close(&f);
     write_bytes(file_path("none.csv"), "", 0);
     EXPECT_OK(tsr_file_load(&t, file_path("none.csv"), NULL));

@@ -723,6 +723,10 @@ TEST(test_headers_in_parts)
 #define LINKED "@2848:0100 01'y'" AT_3072 ";" DATASET
 #define AT_2816 "000b000000000000"
 #define OF_512 "0002000000000000"
+/* 42 addresses of the table that they stand in. */
+#define HERE_AGAIN "000a000000000000 000a000000000000 000a000000000000 "
+#define SIX_TIMES HERE_AGAIN HERE_AGAIN
+#define BY_ITSELF SIX_TIMES SIX_TIMES SIX_TIMES SIX_TIMES SIX_TIMES SIX_TIMES SIX_TIMES
 #define IS_BEYOND TSR_EFORMAT, "beyond the end of its heap", 0, 0
 
 TEST(test_heaps_in_tables_of_blocks)
@@ -749,7 +753,13 @@ TEST(test_heaps_in_tables_of_blocks)
                   IS_BEYOND },
                 { HEAP_OF("0100", "0100000000000000", "0100000000000000", "4000", "4000")
                       RECORD("0f00", "0000000000040000") TABLE_AT("2560", "00*8 ") LINKED,
-                  TSR_EFORMAT, "expected FHIB", 0, 0 });
+                  TSR_EFORMAT, "expected FHIB", 0, 0 },
+                { HEAP_OF("0100", "0100000000000000", "0100000000000000", "4000", "4000")
+                      RECORD("0f00", "ff*5 00*3 ") TABLE_AT("2560", "00*4 " BY_ITSELF) DATASET,
+                  IS_BEYOND },
+                { HEAP_OF("0200", OF_512, OF_512, "2000", "0300") RECORD("0b00", "200a0000")
+                      TABLE_AT("2560", "ff*32 fc1f000000000000") "@8188:'FHIB';" LINKED,
+                  TSR_EFORMAT, "a block of", 0, 0 });
 }
 
 /* Bytes of a file of the corpus that are changed, from the first block of that
@@ -873,6 +883,31 @@ TEST(test_paths_that_are_too_long_are_refused)
     repair_hdf5(larger, LARGER);
     EXPECT_FAILS(tsr_file_open_bytes(&f, larger, LARGER, "x.h5", NULL), TSR_EFORMAT, "a name of 3000 bytes");
     tsr_file_close(&f);
+}
+
+/* A group with one link "a" to `to`. */
+static void put_short_link(unsigned char *group, uint64_t to)
+{
+    memcpy(group + 10, "\12\2\0\0\0\0\6\x0c\0\0\1\0\1a", 14);
+    put_number(group + 24, to, 8);
+    put_header(group, 22, false);
+}
+
+/* 31 groups in "x", in the root, are read, and 32 are not. */
+TEST(test_groups_that_lie_too_deep_are_refused)
+{
+    for (int deep = 31; deep <= 32; deep++) {
+        tsr_file *f = NULL;
+        make_odd("10:0000;", false);
+        for (int i = 0; i < deep; i++)
+            put_short_link(odd + (i ? 1024 + 64 * i : OBJECT), i + 1 < deep ? 1024 + 64 * (uint64_t)(i + 1) : ROOT);
+        repair_hdf5(odd, sizeof odd);
+        const tsr_status s = tsr_file_open_bytes(&f, odd, sizeof odd, "x.h5", NULL);
+        if (deep == 31) EXPECT_OK(s);
+        else EXPECT_MSG(s == TSR_EFORMAT && strstr(tsr_last_error(), "more than 32 deep"), "%s: %s",
+                        tsr_status_name(s), tsr_last_error());
+        tsr_file_close(&f);
+    }
 }
 
 /* Links with names of 200 bytes, to a group of such links: few bytes of a file,

@@ -261,6 +261,54 @@ TEST(test_external_data_has_names_that_are_nearly_folders)
     }
 }
 
+/* Three tensors in two files, the first of which comes again, and texts, whose bytes nobody counts. */
+TEST(test_external_data_of_several_files_and_of_texts)
+{
+    static const char graph[] = "\x2a\x18\x08\1\x10\2\x42\1a\x70\1\x6a\x0d\x0a\x08location\x12\1a"
+                                "\x2a\x18\x08\1\x10\2\x42\1b\x70\1\x6a\x0d\x0a\x08location\x12\1b"
+                                "\x2a\x18\x08\1\x10\2\x42\1c\x70\1\x6a\x0d\x0a\x08location\x12\1a"
+                                "\x2a\x18\x08\1\x10\x8\x42\1d\x70\1\x6a\x0d\x0a\x08location\x12\1a"
+                                "\x2a\x25\x08\1\x10\x8\x42\1e\x70\1\x6a\x0d\x0a\x08location\x12\1b"
+                                "\x6a\x0b\x0a\6length\x12\1" "2";
+    static const struct { const char *name; uint64_t bytes; double first; } want[] = {
+        { "a", 1, 'x' }, { "b", 1, 'y' }, { "c", 1, 'x' }, { "d", 0, 0 }, { "e", 2, 0 },
+    };
+    unsigned char model[256] = "\x08\x0a\x3a";
+    tsr_file *f = NULL;
+    EXPECT(sizeof graph - 1 >= 128);
+    model[3] = (unsigned char)((sizeof graph - 1) & 127) | 128;
+    model[4] = (unsigned char)((sizeof graph - 1) >> 7);
+    memcpy(model + 5, graph, sizeof graph - 1);
+    write_bytes(file_path("a"), "x", 1);
+    write_bytes(file_path("b"), "yz", 2);
+    write_bytes(file_path("several.onnx"), model, 5 + sizeof graph - 1);
+    EXPECT_OK(tsr_file_open(&f, file_path("several.onnx"), NULL));
+    for (int i = 0; i < 5; i++) {
+        tsr_tensor *t = NULL;
+        tsr_file_entry e;
+        EXPECT_OK(tsr_file_find(&e, f, want[i].name));
+        EXPECT_MSG(e.bytes == want[i].bytes, "%s: %llu bytes", e.name, (unsigned long long)e.bytes);
+        if (i >= 3) EXPECT_FAILS(tsr_file_read(&t, f, e.name), TSR_EUNSUPPORTED, "STRING");
+        else {
+            EXPECT_OK(tsr_file_read(&t, f, e.name));
+            EXPECT(t && element(t, 0) == want[i].first);
+        }
+        tsr_release(&t);
+    }
+    tsr_file_close(&f);
+}
+
+/* A graph that is a number, beside a constant. */
+TEST(test_an_attribute_that_is_no_graph_has_no_constants)
+{
+    static const char model[] = "\x08\x0a\x3a\x1b\x0a\x19\x12\1o\x22\x08" "Constant\x2a\x0a"
+                                "\x0a\x06value2\x30\1";
+    tsr_file *f = NULL;
+    EXPECT_OK(tsr_file_open_bytes(&f, model, sizeof model - 1, "x.onnx", NULL));
+    EXPECT(tsr_file_count(f) == 0);
+    tsr_file_close(&f);
+}
+
 TEST(test_models_cut_or_changed_anywhere_do_no_harm)
 {
     expect_harmless(GOLDEN "raw.onnx", "onnx");
