@@ -17,10 +17,14 @@ import time
 LEVELS = {"portable": None, "avx2": "avx2", "avx512": "avx512bw", "native": "avx512_vnni"}
 EXTENSIONS = {"vnni": "avx512_vnni", "bf16": "avx512_bf16", "amx": "amx_int8"}
 
-# Programs that take minutes, in parts that take seconds and enter less each: their arguments.
+# Programs that take minutes, in parts that take seconds and enter less each: their arguments. Plugins beside
+# the library are not found here, so that the test of them fails without a fault: the others are run alone.
 PARTS = {"net/test_net": [["--part", f"{k}/128"] for k in range(128)],
          "oom/test_oom_ops": [["system_refuses"], ["hook_refuses"], ["without_the_pool"],
-                              ["with_the_pool"], ["workers_kept"], ["keep_their_size"]]}
+                              ["with_the_pool"], ["workers_kept"], ["keep_their_size"]],
+         "unit/test_plugins": [["without_an_entry"], ["called_as_its_file"], ["entries_of_the_search_path"],
+                               ["anyone_may_write"], ["named_as_plugins"], ["too_long"], ["named_plainly"],
+                               ["by_the_environment"], ["may_be_left_out"], ["problems_are_kept"]]}
 IDLE = 60
 
 
