@@ -216,7 +216,7 @@ static unsigned char *put_text(unsigned char *p, const char *text)
     return p + strlen(text);
 }
 
-/* Constants "i" and "f" of 20000 bytes, so that what stands before and behind them is read again and again. */
+/* Constants "i" and "f" of 20000 bytes: what stands before and behind them is read again and again. */
 static const char *write_long_constants(void)
 {
     enum { LONG = 20000, ATTRIBUTE = 4 + LONG + 3, NODE = 10 + 4 + 3 };

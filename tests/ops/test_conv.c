@@ -67,6 +67,49 @@ TEST(test_layouts_give_the_same_bits)
     }
 }
 
+enum { LONG_TAPS = 70001, LONG_OUT = 19, LONG_KERNELS = 5 };
+
+static int long_input(int64_t channel, int64_t i) { return (int)((3 * i + channel) % 5) - 2; }
+static int long_weight(int64_t kernel, int64_t channel, int64_t i)
+{
+    return (int)((i + 2 * channel) % (3 + kernel)) - 1;
+}
+
+/* Longer than kernels for windows take: a product of packed panels. Whole numbers, whose sums are exact. */
+TEST(test_windows_of_many_taps_are_sums_of_all)
+{
+    enum { IN = LONG_TAPS + LONG_OUT - 1 };
+    double want[LONG_KERNELS][LONG_OUT];
+    for (int64_t k = 0; k < LONG_KERNELS; k++)
+        for (int64_t o = 0; o < LONG_OUT; o++) {
+            int64_t sum = 0;
+            for (int64_t c = 0; c < 2; c++)
+                for (int64_t i = 0; i < LONG_TAPS; i++) sum += long_input(c, o + i) * long_weight(k, c, i);
+            want[k][o] = (double)sum;
+        }
+    for (int wide = 0; wide < 2; wide++) {
+        tsr_tensor *x = NULL, *w = NULL, *z = NULL;
+        EXPECT_OK(tsr_empty(&x, wide ? TSR_F64 : TSR_F32, TSR_SHAPE(1, 2, IN)));
+        EXPECT_OK(tsr_empty(&w, wide ? TSR_F64 : TSR_F32, TSR_SHAPE(LONG_KERNELS, 2, LONG_TAPS)));
+        for (int64_t i = 0; i < 2 * IN; i++) {
+            const int v = long_input(i / IN, i % IN);
+            if (wide) ((double *)x->data)[i] = v;
+            else      ((float *)x->data)[i] = (float)v;
+        }
+        for (int64_t i = 0; i < LONG_KERNELS * 2 * LONG_TAPS; i++) {
+            const int v = long_weight(i / LONG_TAPS / 2, i / LONG_TAPS % 2, i % LONG_TAPS);
+            if (wide) ((double *)w->data)[i] = v;
+            else      ((float *)w->data)[i] = (float)v;
+        }
+        EXPECT_OK(tsr_conv1d(&z, x, w, NULL, NULL));
+        for (int64_t i = 0; z && i < LONG_KERNELS * LONG_OUT; i++) {
+            const double got = wide ? ((double *)z->data)[i] : (double)((float *)z->data)[i];
+            EXPECT(got == want[i / LONG_OUT][i % LONG_OUT]);
+        }
+        tsr_release_all(&x, &w, &z);
+    }
+}
+
 TEST(test_a_complex_bias_keeps_its_infinity_apart)
 {
     tsr_tensor *x = NULL, *w = NULL, *b = NULL, *z = NULL;

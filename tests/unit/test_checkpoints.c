@@ -447,7 +447,8 @@ static size_t put_letters(unsigned char *to, size_t n)
 TEST(test_names_that_are_too_long_are_refused)
 {
     static const struct { size_t outer, inner; bool fits; } names[] = {
-        { 1, 3998, true }, { 1, 3999, false }, { 2000, 1999, true }, { 2000, 2000, false }, { 1, 9000, false },
+        { 1, 3998, true },     { 1, 3999, false }, { 2000, 1999, true },
+        { 2000, 2000, false }, { 1, 9000, false },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         static unsigned char pickle[16384];
@@ -652,7 +653,7 @@ TEST(test_parts_of_checkpoints_from_before_zip_files_are_checked)
         P("another name", "}X\1\0\0\0l\x89s", OF_INTS, KEY, 32, TSR_OK, ""),
         P("no machine", "N", OF_INTS, KEY, 32, TSR_OK, ""),
         P("no list of storages", "N", OF_INTS, "N", 32, TSR_EFORMAT, "no list of storages"),
-        P("a number for a storage", "N", OF_INTS, "](K\0e", 32, TSR_EFORMAT, "a storage that no tensor is in"),
+        P("a number for a storage", "N", OF_INTS, "](K\0e", 32, TSR_EFORMAT, "that no tensor is in"),
         P("another storage", "N", OF_INTS, "](X\1\0\0\0" "1e", 32, TSR_EFORMAT, "that no tensor is in"),
         P("no view", "N", OF_A_VIEW(INTS, "N"), KEY, 32, TSR_OK, ""),
         P("a view", "N", OF_A_VIEW(INTS, "K\1"), KEY, 32, TSR_EUNSUPPORTED, "or a part of another"),

@@ -899,8 +899,10 @@ TEST(test_groups_that_lie_too_deep_are_refused)
     for (int deep = 31; deep <= 32; deep++) {
         tsr_file *f = NULL;
         make_odd("10:0000;", false);
-        for (int i = 0; i < deep; i++)
-            put_short_link(odd + (i ? 1024 + 64 * i : OBJECT), i + 1 < deep ? 1024 + 64 * (uint64_t)(i + 1) : ROOT);
+        for (int i = 0; i < deep; i++) {
+            const uint64_t next = 1024 + 64 * (uint64_t)(i + 1);
+            put_short_link(odd + (i ? 1024 + 64 * i : OBJECT), i + 1 < deep ? next : ROOT);
+        }
         repair_hdf5(odd, sizeof odd);
         const tsr_status s = tsr_file_open_bytes(&f, odd, sizeof odd, "x.h5", NULL);
         if (deep == 31) EXPECT_OK(s);
