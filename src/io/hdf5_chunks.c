@@ -403,7 +403,7 @@ static bool read_growing(const chunks *c, growing *g, tsri_hdf5_block *b, uint64
     g->groups = 1 + bits - log;
     g->place_bytes = (bits + 7) / 8;
     g->size_bytes = c->o->filters ? g->entry - c->h->offsets - 4 : 0;
-    return !b->ended && pointers >= 0 && log >= 0 && bits <= 48 && g->groups >= g->direct &&
+    return pointers >= 0 && log >= 0 && bits <= 48 && g->groups >= g->direct &&
            g->page_bits < 32 && g->size_bytes >= 0 && g->size_bytes <= 8 &&
            (c->o->filters || g->entry == c->h->offsets);
 }
