@@ -892,6 +892,29 @@ TEST(test_gguf_comes_through_a_copy_whole)
     tsr_file_close(&g);
 }
 
+/* A block's scale is that of its own numbers: of small ones, and of zeros. */
+TEST(test_blocks_of_small_numbers_are_as_exact_as_others)
+{
+    static const struct { const char *encoding; float steps; } kinds[] = { { "q8_0", 127 }, { "q4_0", 8 } };
+    tsr_tensor *t = NULL, *back = NULL;
+    EXPECT_OK(tsr_zeros(&t, TSR_F32, TSR_SHAPE(64)));
+    for (int i = 0; i < 32; i++) ((float *)t->data)[i] = (float)(i - 20) * 0x1p-10f;
+    for (int k = 0; k < 2; k++) {
+        tsr_writer *w = NULL;
+        EXPECT_OK(tsr_writer_create(&w, file_path("small.gguf"), NULL));
+        EXPECT_OK(tsr_writer_add(w, "t", t, kinds[k].encoding));
+        EXPECT_OK(tsr_writer_finish(&w));
+        EXPECT_OK(tsr_file_load(&back, file_path("small.gguf"), NULL));
+        for (int i = 0; i < 64; i++) {
+            const float most = i < 32 ? 20 * 0x1p-10f / kinds[k].steps * 0.51f : 0;
+            const float apart = ((float *)t->data)[i] - ((float *)back->data)[i];
+            EXPECT_MSG(fabsf(apart) <= most, "%s: element %d is %g apart", kinds[k].encoding, i, apart);
+        }
+        tsr_release(&back);
+    }
+    tsr_release(&t);
+}
+
 TEST(test_numbers_are_encoded_as_their_makers_encode_them)
 {
     static const struct {

@@ -298,6 +298,20 @@ TEST(test_external_data_of_several_files_and_of_texts)
     tsr_file_close(&f);
 }
 
+/* Metadata of one value after another, the second of which is left out. */
+TEST(test_metadata_without_a_value_are_empty)
+{
+    static const char model[] = "\x08\x0a\x72\x0a\x0a\1a\x12\5words\x72\3\x0a\1b\x3a\0";
+    tsr_file *f = NULL;
+    tsr_meta m;
+    EXPECT_OK(tsr_file_open_bytes(&f, model, sizeof model - 1, "x.onnx", NULL));
+    EXPECT_OK(tsr_file_find_meta(&m, f, "metadata.a"));
+    EXPECT(m.length == 5 && !strcmp(m.text, "words"));
+    EXPECT_OK(tsr_file_find_meta(&m, f, "metadata.b"));
+    EXPECT(m.length == 0 && !strcmp(m.text, ""));
+    tsr_file_close(&f);
+}
+
 /* A graph that is a number, beside a constant. */
 TEST(test_an_attribute_that_is_no_graph_has_no_constants)
 {
