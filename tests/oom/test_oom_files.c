@@ -328,6 +328,33 @@ TEST(test_files_that_cannot_be_mapped_are_told_or_read)
     tsr_file_close(&f);
 }
 
+/* The pickle of a checkpoint is read, and its deflated storage is the first that is to be mapped. */
+TEST(test_a_deflated_storage_that_cannot_be_mapped_is_told)
+{
+    static const char pickle[] = "\x80\2" "ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storage"
+                                 "ctorch\nByteStorage\n"
+                                 "X\1\0\0\0" "0X\3\0\0\0cpuJ\3\0\0\0tQK\0K\3\x85K\1\x85\x89NtR.",
+                      deflated[] = "\1\3\0\xfc\xff" "abc";
+    const zip_member members[] = { { "x/data.pkl", pickle, sizeof pickle - 1 }, { "x/data/0", deflated, 8 } };
+    unsigned char zip[1024];
+    tsr_tensor *t = NULL;
+    const size_t n = zip_make(zip, members, 2), local = 30 + 10 + sizeof pickle - 1,
+                 central = local + 30 + 8 + 8 + 46 + 10;
+    for (int i = 0; i < 2; i++) {
+        unsigned char *p = zip + (i ? central + 10 : local + 8);
+        tsri_set16(p, 8);
+        tsri_set32(p + 6, tsri_crc32(0, "abc", 3));
+        tsri_set32(p + 14, 3);
+    }
+    write_bytes(file_path("d.pt"), zip, n);
+    tsri_system_fault = fail_maps;
+    EXPECT_FAILS(tsr_file_load(&t, file_path("d.pt"), NULL), TSR_EIO, strerror(ENODEV));
+    tsri_system_fault = NULL;
+    EXPECT_OK(tsr_file_load(&t, file_path("d.pt"), NULL));
+    EXPECT(t && tsr_numel(t) == 3 && memcmp(t->data, "abc", 3) == 0);
+    tsr_release(&t);
+}
+
 /* A table of 200000 bytes through a pipe, which holds less. */
 static tsr_status read_long_pipe(void)
 {

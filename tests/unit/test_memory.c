@@ -709,6 +709,24 @@ TEST(test_memory_counts_are_exact)
     EXPECT(now.live_tensors == start.live_tensors && now.allocations == start.allocations + 2);
 }
 
+/* More than the largest chunk of headers has. */
+TEST(test_memory_many_tensors_are_each_their_own)
+{
+    enum { MANY = 700 };
+    static tsr_tensor *all[MANY];
+    const int64_t before = stats_now().live_tensors;
+    for (int i = 0; i < MANY; i++) {
+        EXPECT_OK(tsr_empty(&all[i], TSR_I32, TSR_SCALAR_SHAPE));
+        *(int32_t *)all[i]->data = i;
+    }
+    EXPECT(stats_now().live_tensors == before + MANY);
+    for (int i = 0; i < MANY; i++) {
+        EXPECT(*(int32_t *)all[i]->data == i);
+        tsr_release(&all[i]);
+    }
+    EXPECT(stats_now().live_tensors == before);
+}
+
 TEST(test_memory_peak_is_the_most_since_it_was_reset)
 {
     const int64_t sizes[] = { 10, 1000, 70000, 300, 1 << 20 };  /* around what a thread counts for itself */
