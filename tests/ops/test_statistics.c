@@ -73,6 +73,18 @@ TEST(test_counts_of_many_are_complete)
     }
 }
 
+/* Counts by the width of their bin and all that count: 3 and 1 of 4, in widths of 1 and 3. */
+TEST(test_a_density_has_an_area_of_one)
+{
+    static const double values[] = { 0, 0.25, 0.5, 4, 9 }, ends[] = { 0, 1, 4 };
+    tsr_tensor *x = NULL, *edges = NULL, *z = NULL;
+    EXPECT_OK(tsr_from_data(&x, TSR_F64, TSR_SHAPE(5), values));
+    EXPECT_OK(tsr_from_data(&edges, TSR_F64, TSR_SHAPE(3), ends));
+    EXPECT_OK(tsr_histogram_with(&z, x, edges, NULL, true));
+    EXPECT(z && z->dtype == TSR_F64 && TSR_AT(double, z, 0) == 0.75 && TSR_AT(double, z, 1) == 1.0 / 12);
+    tsr_release_all(&x, &edges, &z);
+}
+
 TEST(test_histogram_says_what_is_wrong)
 {
     tsr_tensor *x = VECTOR(TSR_F32, 1, 2, 3), *infinite = VECTOR(TSR_F32, 1, INFINITY), *z = NULL, *e = NULL;

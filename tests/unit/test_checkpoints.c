@@ -513,6 +513,24 @@ TEST(test_pickles_are_in_proportion_to_the_file)
     free(zip);
 }
 
+/* Deflate makes at most 1032 bytes of one. */
+TEST(test_members_are_no_longer_than_deflate_can_make_them)
+{
+    enum { BYTES = 8, BEHIND = 30 + 10 + BYTES };
+    const zip_member m = { "x/data.pkl", "\3\0\0\0\0\0\0\0", BYTES };
+    for (uint32_t bytes = 9 * 1032 - 1; bytes <= 9 * 1032; bytes++) {
+        unsigned char zip[512];
+        tsr_file *f = NULL;
+        const size_t n = zip_make(zip, &m, 1);
+        tsri_set16(zip + 8, 8);
+        tsri_set16(zip + BEHIND + 10, 8);
+        tsri_set32(zip + 22, bytes);
+        tsri_set32(zip + BEHIND + 24, bytes);
+        EXPECT_STATUS(tsr_file_open_bytes(&f, zip, n, "x.pt", NULL), TSR_EFORMAT);
+        EXPECT((strstr(tsr_last_error(), "cannot come from 8 deflated ones") != NULL) == (bytes == 9 * 1032));
+    }
+}
+
 /* A list of 100 pairs makes 1000 dicts. */
 TEST(test_dicts_of_one_list_of_pairs_are_no_bomb)
 {

@@ -62,6 +62,19 @@ TEST(test_tensor_described_has_everything_but_memory)
     tsr_release(&t);
 }
 
+/* In a place of the caller's, or a handle of its own: memory that runs backwards begins at its end. */
+TEST(test_tensor_made_with_negative_strides_lies_in_its_memory)
+{
+    tsr_desc d;
+    tsr_tensor place, *all[] = { tsr_place_none(&place), NULL };
+    EXPECT_OK(tsr_desc_init(&d, TSR_F32, TSR_SHAPE(4), (const int64_t[]){ -1 }));
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(tsri_make(&all[i], "it", &d, TSR_CPU, TSR_MEMORY_HOST));
+        EXPECT((char *)all[i]->data == (char *)tsr_storage_data(all[i]->storage) + 12);
+        tsr_release(&all[i]);
+    }
+}
+
 TEST(test_tensor_described_is_allocated_by_the_first_write)
 {
     const tsr_desc d = desc(TSR_I16, 1, DIMS(4), NULL);
