@@ -5,6 +5,7 @@
 #include "unit/files.h"
 #include "backend/device_run.h"
 #include "backend/run.h"
+#include "core/storage.h"
 #include "tessera/backend.h"
 
 enum { MOST = 3 };
@@ -145,6 +146,25 @@ TEST(test_device_groups_ops_of_one_kind_are_done_at_once)
     fake.answer = TSR_EIO;
     EXPECT_FAILS(scale("many:0", 1), TSR_EIO, "scale_each: the many backend");
     EXPECT(fake.groups == 3 && fake.ops == 0);
+    reset();
+}
+
+/* The memory of all of them is not reused before the stream is done. */
+TEST(test_device_groups_note_the_stream_that_they_are_done_on)
+{
+    tsr_tensor *x = filled("many:0", 2, 4), *y = filled("many:0", 3, 4);
+    tsr_stream *stream = NULL;
+    tsr_op op = { .kind = TSR_OP_SCALE_EACH, .nin = 1, .nout = 1, .in = { x }, .out = { x } };
+    tsr_op ops[2] = { op, op };
+    tsr_status s = TSR_EINVAL;
+    ops[1].in[0] = ops[1].out[0] = y;
+    EXPECT_OK(tsr_stream_create(&stream, on("many:0")));
+    EXPECT_OK(tsr_stream_use(stream));
+    const uint64_t before[] = { x->storage->streams, y->storage->streams };
+    EXPECT(tsri_op_run_all(&s, 2, ops) && s == TSR_OK && all_are(x, 6) && all_are(y, 9));
+    EXPECT(x->storage->streams != before[0] && y->storage->streams != before[1]);
+    tsr_stream_destroy(&stream);
+    tsr_release_all(&x, &y);
     reset();
 }
 
