@@ -652,6 +652,7 @@ static size_t make_old(unsigned char *out, const char *const parts[3], const siz
     "ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagec" class "\nX\1\0\0\0" "0X\3\0\0\0" "cpuJ" SIX \
     view "tQK\0K\2\x85K\1\x85\x89NtR"
 #define KEY "](X\1\0\0\0" "0e"
+#define L50 "LongLongLoLongLongLoLongLongLoLongLongLoLongLongLo"
 
 TEST(test_parts_of_checkpoints_from_before_zip_files_are_checked)
 {
@@ -674,9 +675,13 @@ TEST(test_parts_of_checkpoints_from_before_zip_files_are_checked)
         P("a number for a storage", "N", OF_INTS, "](K\0e", 32, TSR_EFORMAT, "that no tensor is in"),
         P("another storage", "N", OF_INTS, "](X\1\0\0\0" "1e", 32, TSR_EFORMAT, "that no tensor is in"),
         P("no view", "N", OF_A_VIEW(INTS, "N"), KEY, 32, TSR_OK, ""),
-        P("a view", "N", OF_A_VIEW(INTS, "K\1"), KEY, 32, TSR_EUNSUPPORTED, "or a part of another"),
-        P("no dtype", "N", OF_A_VIEW("torch.storage\nUntypedStorage", ""), KEY, 32, TSR_EUNSUPPORTED,
-          "a storage of no dtype"),
+        P("a view", "N", OF_A_VIEW(INTS, "K\1"), KEY, 32, TSR_EUNSUPPORTED, "that is part of another"),
+        P("no dtype", "N", OF_A_VIEW("torch.storage\nUntypedStorage", ""), KEY, 32, TSR_EFORMAT,
+          "has no dtype"),
+        P("quantised numbers", "N", OF_A_VIEW("torch\nQInt8Storage", ""), KEY, 32, TSR_EUNSUPPORTED,
+          "a QInt8Storage, as PyTorch wrote it before 1.6"),
+        P("a long name", "N", OF_A_VIEW("torch\n" L50 L50 "!", ""), KEY, 32, TSR_EUNSUPPORTED,
+          L50 L50 ", as PyTorch wrote it before 1.6"),
         P("no storages", "N", OF_INTS, KEY, 7, TSR_EFORMAT, "ends before its storages"),
         P("part of a storage", "N", OF_INTS, KEY, 31, TSR_EFORMAT, "a storage of 6 elements"),
         P("a storage twice", "N", OF_INTS, "](X\1\0\0\0" "0X\1\0\0\0" "0e", 32, TSR_EFORMAT,
