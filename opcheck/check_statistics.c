@@ -289,6 +289,8 @@ static void read_parts(const trial *t, long double part[4], int64_t i, int64_t j
     part[3] = (long double)v.im;
 }
 
+/* size: the sum of the sizes of what it is made of, over the divisor, times how many times larger than the
+ * divisor the numbers are of which that is the difference. */
 static pair right_cov(const trial *t, int64_t i, int64_t j, int64_t n, double correction)
 {
     long double mean[4] = { 0 }, p[4], own, total = 0, important = 0;
@@ -299,17 +301,22 @@ static pair right_cov(const trial *t, int64_t i, int64_t j, int64_t n, double co
         for (int c = 0; c < 4; c++) mean[c] += w * p[c];
         total += w;
         important += w * own;
-        z.size += w * (fabsl(p[0]) + fabsl(p[1])) * (fabsl(p[2]) + fabsl(p[3]));
     }
     for (int64_t k = 0; k < n; k++) {
         const long double w = observation_weight(t, k, &own);
+        long double size[4];
         read_parts(t, p, i, j, n, k);
-        for (int c = 0; c < 4; c++) p[c] -= mean[c] / total;
+        for (int c = 0; c < 4; c++) {
+            size[c] = fabsl(p[c]) + fabsl(mean[c] / total);
+            p[c] -= mean[c] / total;
+        }
+        z.size += w * (size[0] + size[1]) * (size[2] + size[3]);
         z.re += w * (p[0] * p[2] + p[1] * p[3]);
         z.im += w * (p[1] * p[2] - p[0] * p[3]);
     }
-    const long double by = total - (long double)correction * (t->tensor[WEIGHTS] ? important / total : 1);
-    return (pair){ z.re / by, z.im / by, z.size / fabsl(by) };
+    const long double less = (long double)correction * (t->tensor[WEIGHTS] ? important / total : 1);
+    const long double by = total - less;
+    return (pair){ z.re / by, z.im / by, z.size / fabsl(by) * (total + fabsl(less)) / fabsl(by) };
 }
 
 static double cov_rounding(const trial *t, int64_t n)

@@ -92,9 +92,8 @@ void tsri_scope_add(tsri_header *h);
 void tsri_scope_drop(tsri_header *h);
 
 /* t, which was just made in the innermost scope, replaces `old` in a handle: it belongs to the same scope, or
- * to none. Old, which
- * may have other owners, leaves its scope: the reference that the scope would have released is the
- * handle's. */
+ * to none. `old`, which may have other owners, leaves its scope: the reference that the scope would have
+ * released is the handle's. */
 void tsri_scope_follow(tsr_tensor *t, tsr_tensor *old);
 
 /* t, which is on the heap and which the library itself holds from now on, belongs to no scope. */
