@@ -127,8 +127,7 @@ void histogram_print(const histogram *h, int indent, int width)
     else          print_ranges(h, indent, width);
 }
 
-/* Stable: the bins by their counts. */
-static void order_bins(int order[HISTOGRAM_BINS], const histogram *h)
+void histogram_order(int order[HISTOGRAM_BINS], const histogram *h)
 {
     for (int i = 0; i < h->bins; i++) {
         int k = i;
@@ -143,7 +142,7 @@ void histogram_print_words(const histogram *h, const char *const *words, int ind
     int64_t most;
     const int digits = digits_of(h, &most);
     const char *const *first = words + (int64_t)h->low;
-    order_bins(order, h);
+    histogram_order(order, h);
     for (int i = 0; i < h->bins; i++) {
         const int columns = text_width(first[i]);
         if (columns > labels) labels = columns;

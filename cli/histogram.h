@@ -21,6 +21,9 @@ void histogram_add(histogram *h, const double *x, int64_t n);
 /* The lower end of bin i; of bin `bins`, the upper end of all. */
 double histogram_edge(const histogram *h, int i);
 
+/* The bins, that with the largest count first; of equal ones the lower first. */
+void histogram_order(int order[HISTOGRAM_BINS], const histogram *h);
+
 /* One line a bin, `width` columns wide, with block characters where the locale has them. */
 void histogram_print(const histogram *h, int indent, int width);
 

@@ -113,11 +113,13 @@ static int plot_histogram(plot *p)
     p->low = found.low;
     p->high = found.high;
     progress_end(&p->p);
-    if (p->r->out) return save(p, draw_histogram(p, &found));
+    const bool of_words = words && found.bars.whole;
+    if (p->r->out)
+        return save(p, of_words ? draw_word_histogram(p, &found, words) : draw_histogram(p, &found));
     if (!prints(p)) return EXIT_YES;
     puts(p->title);
-    if (words && found.bars.whole) histogram_print_words(&found.bars, words, 0, terminal_width());
-    else                           histogram_print(&found.bars, 0, terminal_width());
+    if (of_words) histogram_print_words(&found.bars, words, 0, terminal_width());
+    else          histogram_print(&found.bars, 0, terminal_width());
     return EXIT_YES;
 }
 

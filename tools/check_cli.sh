@@ -668,7 +668,10 @@ report "keeps names and words" $?
 try convert "$f/towns.csv[1:]" - --to tsv --columns c,town
     wants "some rows and columns of one" 0 '^"""r".y z$'
 [ "$(head -n 1 "$work/out")" = $'c\ttown' ]; report "keep their names" $?
+try convert "$f/towns.csv:c" - --to csv; wants "a column as a table" 0 '^"p,q"$'
+[ "$(head -n 1 "$work/out")" = c ]; report "keeps its name" $?
 try plot "$f/towns.csv:town" --kind hist; wants "a histogram of words" 0 '^y z +1 '
+try plot "$f/towns.csv:town" --kind hist -o - --to svg; wants "a picture of one" 0 '>y z</text>'
 try show "$f/towns.csv" --columns twon
     wants "a column that is none" 3 '' 'no column "twon" among its 3; did you mean "town"\?'
 try convert "$f/x.npy" "$f/unnamed.npz" --rename '^x$='; wants "no name" 0

@@ -71,9 +71,31 @@ static bool keeps_columns(const plan *p)
     return is_table(st->s->file[it->file].format) && it->column < 0 && (!st->s->has_part || some_rows);
 }
 
-/* What the format cannot hold is left out. */
-static void copy_metadata(tsr_writer *w, const plan *p)
+/* One column of a table, as a table of its own: its name and its words. */
+static void copy_column(tsr_writer *w, const step *st)
 {
+    const item *it = &st->s->items[st->index];
+    const char *const *words = source_words(st->s, it);
+    const char *const names[] = { it->stem };
+    char *key = text_of("categories.%s", it->stem);
+    tsr_status s = tsr_writer_meta(w, &(tsr_meta){ .key = "columns", .type = TSR_META_TEXTS, .count = 1,
+                                                   .texts = names });
+    if (s == TSR_OK && words)
+        s = tsr_writer_meta(w, &(tsr_meta){ .key = key, .type = TSR_META_TEXTS, .count = it->words,
+                                            .texts = words });
+    if (s != TSR_OK) complain(convert_name, "%s: %s", st->name, tsr_last_error());
+    free(key);
+}
+
+static bool is_column(const step *st) { return st->s->items[st->index].column >= 0 && st->desc.ndim == 1; }
+
+/* For a file whose first step is `first`. What the format cannot hold is left out. */
+static void copy_metadata(tsr_writer *w, const plan *p, const step *first)
+{
+    if (is_table(p->format->name) && is_column(first)) {
+        copy_column(w, first);
+        return;
+    }
     const bool keeps = keeps_columns(p), texts_only = !keeps && strcmp(p->format->name, "gguf") != 0;
     for (int i = 0; i < p->sources && (p->format->many || keeps); i++)
         for (int k = 0; k < p->source[i].files; k++) {
@@ -146,7 +168,7 @@ static bool write_file(plan *p, const char *path, int64_t from, int64_t to, doub
         return false;
     }
     tsr_writer_progress(w, tell, done);
-    copy_metadata(w, p);
+    copy_metadata(w, p, &p->steps[from]);
     if (!declare_steps(w, p, from, to) || !check_parts(w, p) || !write_steps(w, p, from, to, done)) {
         tsr_writer_cancel(&w);
         return false;

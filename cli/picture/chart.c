@@ -110,7 +110,7 @@ void chart_frame_with(const chart *ch, const char *title, int flags)
     if (ch->across.log) log_ticks(ch, &ch->across, tick_across);
     else linear_ticks(ch, &ch->across, across, tick_across, flags & CHART_WHOLE_ACROSS, grid);
     if (ch->up.log) log_ticks(ch, &ch->up, tick_up);
-    else linear_ticks(ch, &ch->up, up, tick_up, flags & CHART_WHOLE_UP, grid);
+    else if (!(flags & CHART_BARE_UP)) linear_ticks(ch, &ch->up, up, tick_up, flags & CHART_WHOLE_UP, grid);
     chart_border(ch);
     if (title) canvas_text(ch->c, ch->x, ch->y - 10, 13, ANCHOR_LEFT, CHART_INK, title);
     if (ch->across.label)

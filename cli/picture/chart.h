@@ -28,8 +28,8 @@ double chart_y(const chart *ch, double value);
  * smaller one, unless it is logarithmic. */
 void chart_frame(const chart *ch, const char *title);
 
-/* The same with ticks at whole numbers only, on either axis, or without a grid. */
-enum { CHART_WHOLE_ACROSS = 1, CHART_WHOLE_UP = 2, CHART_NO_GRID = 4 };
+/* The same with ticks at whole numbers only, on either axis, without a grid, or without ticks up. */
+enum { CHART_WHOLE_ACROSS = 1, CHART_WHOLE_UP = 2, CHART_NO_GRID = 4, CHART_BARE_UP = 8 };
 void chart_frame_with(const chart *ch, const char *title, int flags);
 
 /* The frame alone, over what was drawn. */

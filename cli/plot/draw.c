@@ -2,11 +2,13 @@
 #include "plot.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../room.h"
+#include "../text.h"
 
 /* Width and height of a rows x columns matrix in a box, its cells square unless that is thin. */
 static void fit(double *w, double *h, double most_w, double most_h, double rows, double columns)
@@ -154,6 +156,60 @@ canvas *draw_histogram(const plot *p, const summary *found)
             canvas_rect(c, x0 + 0.5, y, x1 - x0 - 1 > 0.5 ? x1 - x0 - 1 : 0.5, ch.y + ch.h - y,
                         chart_colour(0));
     }
+    chart_border(&ch);
+    return c;
+}
+
+enum { WORDS_MOST = 40, WORD_COLUMNS = 24 };
+
+/* To be freed. */
+static char *word_label(const char *text)
+{
+    char *word = printable_copy(text), *beginning = text_clip(word, WORD_COLUMNS);
+    const bool whole = strlen(beginning) == strlen(word);
+    char *label = text_of("%s%s", beginning, whole ? "" : "..");
+    free(beginning);
+    free(word);
+    return label;
+}
+
+/* Left of the chart, row by row: the words of these bins. */
+static void draw_words(const chart *ch, int n, const int *order, const char *const *words)
+{
+    for (int i = 0; i < n; i++) {
+        char *word = word_label(words[order[i]]);
+        canvas_text(ch->c, ch->x - 8, chart_y(ch, i) + 3.5, 10, ANCHOR_RIGHT, CHART_INK, word);
+        free(word);
+    }
+}
+
+canvas *draw_word_histogram(const plot *p, const summary *found, const char *const *words)
+{
+    const histogram *b = &found->bars;
+    const char *const *first = words + (int64_t)b->low;
+    const int n = b->bins < WORDS_MOST ? b->bins : WORDS_MOST;
+    int order[HISTOGRAM_BINS];
+    char title[400];
+    double widest = 0;
+    histogram_order(order, b);
+    for (int i = 0; i < n; i++) {
+        char *word = word_label(first[order[i]]);
+        widest = fmax(widest, canvas_text_width(10, word));
+        free(word);
+    }
+    const size_t used = (size_t)snprintf(title, sizeof title, "%s", p->title);
+    if (n < b->bins)
+        snprintf(title + used, sizeof title - used, ", the %d most frequent of %d words", n, b->bins);
+    const double left = 30 + widest, height = 18.0 * n;
+    canvas *c = canvas_new(720, height + 90);
+    const chart ch = { c, left, 40, 690 - left, height,
+                       { 0, (double)b->count[order[0]] * 1.05, false, "count", false },
+                       { n - 0.5, -0.5, false, NULL, false } };
+    chart_frame_with(&ch, title, CHART_WHOLE_ACROSS | CHART_BARE_UP);
+    draw_words(&ch, n, order, first);
+    for (int i = 0; i < n; i++)
+        canvas_rect(c, ch.x, chart_y(&ch, i) - 7, chart_x(&ch, (double)b->count[order[i]]) - ch.x, 14,
+                    chart_colour(0));
     chart_border(&ch);
     return c;
 }

@@ -84,6 +84,9 @@ canvas *draw_curves(const plot *p, int n, const curve *v);
 canvas *draw_image(const plot *p, const image *m);
 canvas *draw_histogram(const plot *p, const summary *found);
 
+/* Of codes of these words: a bar for each, the most frequent first. */
+canvas *draw_word_histogram(const plot *p, const summary *found, const char *const *words);
+
 /* print.c: with characters on stdout. ---------------------------------------------------------- */
 
 void print_tiles(const plot *p, const tiles *t, int width);
