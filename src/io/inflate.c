@@ -74,11 +74,11 @@ static int32_t take(stream *s, int n)
 
 /* Codes -------------------------------------------------------------------------------- */
 
-static uint32_t reversed(uint32_t code, int length)
+/* The code that follows, both as their bits lie in the stream: the first one lowest. top is the last one. */
+static uint32_t next_code(uint32_t code, uint32_t top)
 {
-    uint32_t r = 0;
-    for (int i = 0; i < length; i++) r |= (code >> i & 1) << (length - 1 - i);
-    return r;
+    for (; code & top; top >>= 1) code ^= top;
+    return code | top;
 }
 
 /* From the length of each symbol's code. False if there are more codes than fit, or some bits begin
@@ -88,7 +88,8 @@ static bool make_codes(codes *c, const uint8_t *length, int n, bool alone)
 {
     uint16_t offset[LONGEST + 2] = { 0 };
     int left = 1, used = 0;
-    memset(c, 0, sizeof *c);
+    memset(c->count, 0, sizeof c->count);
+    c->fast[0] = 0;
     for (int i = 0; i < n; i++) c->count[length[i]]++;
     used = n - c->count[0];
     c->count[0] = 0;
@@ -101,11 +102,13 @@ static bool make_codes(codes *c, const uint8_t *length, int n, bool alone)
     for (int i = 0; i < n; i++)
         if (length[i]) c->symbol[offset[length[i]]++] = (uint16_t)i;
     uint32_t code = 0;
-    int index = 0;
-    for (int len = 1; len <= FAST; len++, code <<= 1)
-        for (int i = 0; i < c->count[len]; i++, code++, index++)
-            for (uint32_t bits = reversed(code, len); bits < 1u << FAST; bits += 1u << len)
-                c->fast[bits] = (uint16_t)(len << 12 | c->symbol[index]);
+    const uint16_t *symbol = c->symbol;
+    for (int len = 1; len <= FAST; len++) { /* all that `len` bits begin with */
+        const uint32_t top = 1u << (len - 1);
+        memcpy(c->fast + top, c->fast, top * sizeof *c->fast);
+        for (int i = 0; i < c->count[len]; i++, code = next_code(code, top))
+            c->fast[code] = (uint16_t)(len << 12 | *symbol++);
+    }
     return true;
 }
 
