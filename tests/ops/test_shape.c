@@ -37,21 +37,30 @@ static int64_t padded_with(tsr_pad_mode mode, int64_t i, int64_t n)
     return i < n ? i : period - i;
 }
 
-/* How many elements of y are not those of t, padded. Both are i32 of four dims. */
+/* The row of t whose elements are in row i of y; NULL: of none. Both are i32 of four dims. */
+static const int32_t *row_of(const tsr_tensor *t, const tsr_tensor *y, int64_t i, const int64_t *ahead,
+                             tsr_pad_mode mode)
+{
+    const int32_t *row = t->data;
+    for (int d = 2; d >= 0; i /= y->shape[d--]) {
+        const int64_t at = padded_with(mode, i % y->shape[d] - ahead[d], t->shape[d]);
+        if (at < 0) return NULL;
+        row += at * t->stride[d];
+    }
+    return row;
+}
+
+/* How many elements of y are not those of t, padded with 101. */
 static int count_wrong(const tsr_tensor *y, const tsr_tensor *t, const int64_t *ahead, tsr_pad_mode mode)
 {
+    const int64_t cols = y->shape[3];
+    int64_t column[128];
     int wrong = 0;
-    for (int64_t i = 0; i < tsr_numel(y); i++) {
-        int64_t at[4], left = i;
-        int32_t there = 101, here;
-        bool inside = true;
-        for (int d = 3; d >= 0; left /= y->shape[d--]) {
-            at[d] = padded_with(mode, left % y->shape[d] - ahead[d], t->shape[d]);
-            inside &= at[d] >= 0;
-        }
-        memcpy(&here, (const int32_t *)y->data + i, sizeof here);
-        if (inside) there = TSR_AT(int32_t, t, at[0], at[1], at[2], at[3]);
-        wrong += here != there;
+    for (int64_t k = 0; k < cols; k++) column[k] = padded_with(mode, k - ahead[3], t->shape[3]);
+    for (int64_t i = 0; i * cols < tsr_numel(y); i++) {
+        const int32_t *row = row_of(t, y, i, ahead, mode), *here = (const int32_t *)y->data + i * cols;
+        for (int64_t k = 0; k < cols; k++)
+            wrong += here[k] != (row && column[k] >= 0 ? row[column[k] * t->stride[3]] : 101);
     }
     return wrong;
 }
