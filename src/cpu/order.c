@@ -578,7 +578,7 @@ static tsr_status sort_long(long_lane *l)
 {
     const sorting *s = l->s;
     ambiguous_places at = { 0, 0 };
-    const int wanted = 4 * tsr_threads() < SEGMENTS ? 4 * tsr_threads() : SEGMENTS;
+    const int threads = tsr_threads(), wanted = 4 * threads < SEGMENTS ? 4 * threads : SEGMENTS;
     l->h = choose_half(s, l->x);
     TSRI_TRY(tsri_parallel_for(s->n, tsri_grain(TSRI_WORK_ELEMENT), read_part, l));
     l->segments = 1;
