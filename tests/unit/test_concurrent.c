@@ -531,6 +531,52 @@ TEST(test_concurrent_fork_while_other_threads_allocate)
     tsr_release(&shared);
 }
 
+/* More lengths than plans are kept; returns whether all went well. */
+static bool transform_some(void)
+{
+    for (int n = 1; n < 20; n++) {
+        tsr_tensor *x = NULL, *z = NULL;
+        const bool made = tsr_ones(&x, TSR_F64, TSR_SHAPE(n)) == TSR_OK &&
+                          tsr_fft(&z, x, 0, 0, TSR_FFT_BACKWARD) == TSR_OK;
+        const bool right = made && TSR_AT(tsr_c128, z, 0).re == n;
+        tsr_release_all(&x, &z);
+        if (!right) return false;
+    }
+    return true;
+}
+
+static void *keep_transforming(void *context)
+{
+    while (!tsri_load_acquire(&stop)) WANT(transform_some());
+    return context;
+}
+
+/* The lock of the plans is taken often, and plans are in use. */
+TEST(test_concurrent_fork_while_other_threads_transform)
+{
+    pthread_t threads[THREADS];
+    if (UNDER_ASAN) SKIP("the sanitizer's allocator does not survive it");
+    tsri_store_relaxed(&stop, 0);
+    tsri_store_relaxed(&wrong, 0);
+    for (int i = 0; i < THREADS; i++)
+        EXPECT(pthread_create(&threads[i], NULL, keep_transforming, NULL) == 0);
+    for (int i = 0; i < (UNDER_TSAN ? 5 : 100); i++) {
+        int status = -1;
+        (void)fflush(stdout);
+        const pid_t child = fork();
+        if (child == 0) {
+            (void)alarm(60);
+            _exit(transform_some() ? 0 : 1);
+        }
+        const bool ended = child > 0 && waitpid(child, &status, 0) == child;
+        EXPECT_MSG(ended && WIFEXITED(status) && WEXITSTATUS(status) == 0, "fork %d: %d", i, status);
+        if (status != 0) break;
+    }
+    tsri_store_release(&stop, 1);
+    for (int i = 0; i < THREADS; i++) EXPECT(pthread_join(threads[i], NULL) == 0);
+    EXPECT(wrong == 0);
+}
+
 /* Without its threads, the counts of a child are still those of its parent at the fork. */
 TEST(test_concurrent_child_counts_what_lives)
 {
