@@ -211,7 +211,8 @@ static tsr_status draw_with_replacement(tsr_tensor *z, const tsr_tensor *weights
     return s;
 }
 
-/* Each index gets a random time, exponential at the rate of its weight; the earliest ones are drawn. */
+/* Each index gets a random time, exponential at the rate of its weight; the earliest ones are drawn. Times
+ * are in a unit so large that they are finite for every weight but 0. */
 static tsr_status draw_without_replacement(tsr_tensor *z, const tsr_tensor *weights, int64_t samples,
                                            uint64_t seed)
 {
@@ -219,7 +220,7 @@ static tsr_status draw_without_replacement(tsr_tensor *z, const tsr_tensor *weig
     tsr_status s = check_enough(weights, samples);
     if (s == TSR_OK)
         TSRI_WORK_ON(weights->device, s,
-                     tsr_exponential(&times, TSR_F64, weights->ndim, weights->shape, 1, seed));
+                     tsr_exponential(&times, TSR_F64, weights->ndim, weights->shape, 0x1p700, seed));
     if (s == TSR_OK) s = tsr_div(&times, times, weights);
     if (s == TSR_OK) s = tsr_topk(&first, &indices, times, samples, -1, false, true);
     if (s == TSR_OK) s = tsr_copy(z, indices);

@@ -254,6 +254,24 @@ TEST(test_multinomial_without_replacement_draws_one_after_the_other)
     tsr_release_all(&z, &rows, &w);
 }
 
+/* What has no weight is never drawn, and what has hardly any is drawn as often as its like. */
+TEST(test_multinomial_tells_tiny_weights_from_none)
+{
+    static const double weights[] = { 0, 0x1p-1060, 1, 0x1p-1060, 0 };
+    int counts[5] = { 0 };
+    tsr_tensor *w = NULL, *z = NULL;
+    EXPECT_OK(tsr_from_data(&w, TSR_F64, TSR_SHAPE(5), weights));
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        EXPECT_OK(tsr_multinomial(&z, w, 2, false, seed));
+        EXPECT(z && integer_at(z, 0) == 2);
+        counts[z ? integer_at(z, 1) : 0]++;
+        tsr_release(&z);
+    }
+    EXPECT_MSG(counts[1] > 20 && counts[3] > 20 && counts[1] + counts[3] == 100, "%d %d", counts[1],
+               counts[3]);
+    tsr_release(&w);
+}
+
 TEST(test_bad_weights_are_refused_in_words)
 {
     tsr_tensor *w = NULL, *z = NULL;
