@@ -475,16 +475,15 @@ static tsr_status find_range(const histogram *h, double *low, double *high)
     return TSR_OK;
 }
 
-/* Widths that overflow are divided first. */
+/* Of a width that overflows, halves are computed, and then doubled. */
 static tsr_status make_edges(histogram *h, int64_t n, double low, double high)
 {
     const int64_t count = n + 1;
-    const double width = high - low, step = __builtin_isinf(width) ? high / (double)n - low / (double)n
-                                                         : width / (double)n;
+    const double by = __builtin_isinf(high - low) ? 2 : 1, step = (high / by - low / by) / (double)n;
     TSRI_TRY(tsri_make_packed(&h->edges, h->op, TSR_F64, 1, &count));
     double *edge = h->edges->data;
     for (int64_t i = 0; i < n; i++) {
-        const double here = low + (double)i * step;
+        const double here = (low / by + (double)i * step) * by;
         edge[i] = here < high ? here : high;
     }
     edge[n] = high;

@@ -122,6 +122,15 @@ TEST(test_histograms_of_odd_ranges)
     EXPECT_NUMBERS(z, 0, 2);
     EXPECT_NUMBERS(e, 2.5, 3, 3.5);
     tsr_release_all(&z, &e, &x);
+    x = VECTOR(TSR_F64, -0x1.8p1023, 0x1.8p1023, 0);
+    EXPECT_OK(tsr_histogram(&z, &e, x, 4, 0, 0, NULL, false));
+    EXPECT_NUMBERS(z, 1, 0, 1, 1);
+    EXPECT_NUMBERS(e, -0x1.8p1023, -0x1.8p1022, 0, 0x1.8p1022, 0x1.8p1023);
+    tsr_release_all(&z, &e);
+    EXPECT_OK(tsr_histogram(&z, &e, x, 1, 0, 0, NULL, false));
+    EXPECT_NUMBERS(z, 3);
+    EXPECT_NUMBERS(e, -0x1.8p1023, 0x1.8p1023);
+    tsr_release_all(&z, &e, &x);
     x = VECTOR(TSR_F64, 1, 1 + 0x1p-52);
     EXPECT_OK(tsr_histogram(&z, &e, x, 5, 0, 0, NULL, false));
     EXPECT_NUMBERS(z, 0, 0, 1, 0, 1);
