@@ -105,18 +105,22 @@ static tsr_status find_means(covariance *c)
     return tsr_div(&c->mean, c->mean, TSR_NUMBER(c->total));
 }
 
-/* c->product: the covariances (m, m), in the dtype computed in. */
+/* c->centred: each row less its mean. */
+static tsr_status centre(covariance *c)
+{
+    TSRI_TRY(find_means(c));
+    return tsr_sub(&c->centred, c->x, c->mean);
+}
+
+/* c->product (m, m), in the dtype computed in. */
 static tsr_status multiply_centred(covariance *c)
 {
     tsr_tensor *adjoint = NULL;
-    TSRI_TRY(find_means(c));
-    TSRI_TRY(tsr_sub(&c->centred, c->x, c->mean));
     TSRI_TRY(tsr_adjoint(&adjoint, c->centred));
     tsr_status s = c->weights ? tsr_mul(&c->weighted, c->centred, c->weights) : TSR_OK;
     if (s == TSR_OK) s = tsr_matmul(&c->product, c->weights ? c->weighted : c->centred, adjoint);
     tsr_release(&adjoint);
-    TSRI_TRY(s);
-    return tsr_div(&c->product, c->product, TSR_NUMBER(c->divisor > 0 ? c->divisor : 0));
+    return s;
 }
 
 /* A matrix, or one number for a vector. */
@@ -141,7 +145,9 @@ static tsr_status run_cov(const tsr_op *op)
     covariance c = { .op = "cov" };
     tsr_status s = open_covariance(&c, op->in[0]);
     if (s == TSR_OK) s = make_weights(&c, op->in[1], op->in[2], *(const double *)op->params);
+    if (s == TSR_OK) s = centre(&c);
     if (s == TSR_OK) s = multiply_centred(&c);
+    if (s == TSR_OK) s = tsr_div(&c.product, c.product, TSR_NUMBER(c.divisor > 0 ? c.divisor : 0));
     if (s == TSR_OK) s = copy_product(op->out[0], &c);
     return end_covariance(&c, s);
 }
@@ -168,22 +174,22 @@ static void see_parts(tsr_tensor *v, const tsr_tensor *t)
     tsri_insert_dim(&v->desc, v->ndim, 2, 1);
 }
 
-/* Divides the product by the deviations of rows and of columns, and holds it to -1 .. 1. */
+/* Rows of norm 1, whose products neither overflow nor vanish however large or small elements are. */
 static tsr_status normalise(covariance *c)
 {
-    tsr_tensor parts, *held = &parts, diagonal = *c->product, rows, columns, *deviations = NULL;
-    diagonal.ndim = 1;
-    diagonal.stride[0] += diagonal.stride[1];
-    tsr_status s = tsr_real(&deviations, &diagonal);
-    if (s == TSR_OK) s = tsr_sqrt(&deviations, deviations);
-    if (s == TSR_OK) {
-        columns = rows = *deviations;
-        tsri_insert_dim(&rows.desc, 1, 1, 0);
-        s = tsr_div(&c->product, c->product, &rows);
-    }
-    if (s == TSR_OK) s = tsr_div(&c->product, c->product, &columns);
-    tsr_release(&deviations);
-    TSRI_TRY(s);
+    const int last = 1;
+    tsr_tensor *norm = NULL;
+    tsr_status s = tsr_norm(&norm, c->centred, 1, &last, true, 2);
+    if (s == TSR_OK) s = tsr_div(&c->centred, c->centred, norm);
+    tsr_release(&norm);
+    return s;
+}
+
+/* Holds the product to -1 .. 1: rounding may exceed that. Of no observations it is NaN. */
+static tsr_status hold_product(covariance *c)
+{
+    tsr_tensor parts, *held = &parts;
+    if (c->x->shape[1] == 0) return tsr_div(&c->product, c->product, TSR_NUMBER(0));
     see_parts(&parts, c->product);
     return tsr_clip(&held, held, TSR_NUMBER(-1), TSR_NUMBER(1));
 }
@@ -192,9 +198,10 @@ static tsr_status run_corrcoef(const tsr_op *op)
 {
     covariance c = { .op = "corrcoef" };
     tsr_status s = open_covariance(&c, op->in[0]);
-    if (s == TSR_OK) s = make_weights(&c, NULL, NULL, 1);
+    if (s == TSR_OK) s = centre(&c);
+    if (s == TSR_OK) s = normalise(&c);
     if (s == TSR_OK) s = multiply_centred(&c);
-    if (s == TSR_OK) s = op->in[0]->ndim == 1 ? tsr_div(&c.product, c.product, c.product) : normalise(&c);
+    if (s == TSR_OK) s = op->in[0]->ndim == 1 ? tsr_div(&c.product, c.product, c.product) : hold_product(&c);
     if (s == TSR_OK) s = copy_product(op->out[0], &c);
     return end_covariance(&c, s);
 }

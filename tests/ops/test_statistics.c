@@ -233,6 +233,30 @@ TEST(test_covariances_say_what_is_wrong)
     tsr_release_all(&x, &cube, &truth, &three, &two, &less);
 }
 
+/* Coefficients do not depend on the unit, also where squares overflow or vanish. */
+TEST(test_correlations_of_large_and_small_numbers)
+{
+    static const double unit[][2] = { { 0x1p66, 0x1p600 }, { 0x1p-74, 0x1p-600 } };
+    const tsr_close_opts near = { .atol = 1e-5 };
+    for (int d = 0; d < 4; d++) {
+        const tsr_dtype dtype = (const tsr_dtype[]){ TSR_F32, TSR_F64, TSR_C64, TSR_C128 }[d];
+        tsr_tensor *wide = NULL, *x = NULL, *want = NULL;
+        EXPECT_OK(tsr_normal(&wide, TSR_F64, TSR_SHAPE(3, 20), 0, 1, 4));
+        EXPECT_OK(tsr_cast(&x, wide, dtype));
+        EXPECT_OK(tsr_corrcoef(&want, x));
+        for (int u = 0; u < 2; u++) {
+            tsr_tensor *scaled = NULL, *z = NULL;
+            bool same = false;
+            EXPECT_OK(tsr_mul(&scaled, x, TSR_NUMBER(unit[u][d % 2])));
+            EXPECT_OK(tsr_corrcoef(&z, scaled));
+            EXPECT_OK(tsr_allclose(&same, z, want, &near, NULL));
+            EXPECT_MSG(same, "%s, unit %g", tsr_dtype_name(dtype), unit[u][d % 2]);
+            tsr_release_all(&scaled, &z);
+        }
+        tsr_release_all(&wide, &x, &want);
+    }
+}
+
 /* One observation has no covariance: 0 / 0, as NumPy has it. */
 TEST(test_covariances_of_one_observation_are_nan)
 {
@@ -240,5 +264,13 @@ TEST(test_covariances_of_one_observation_are_nan)
     EXPECT_OK(tsr_ones(&x, TSR_F64, TSR_SHAPE(2, 1)));
     EXPECT_OK(tsr_cov(&z, x, 1, NULL, NULL));
     EXPECT_NUMBERS(z, NAN, NAN, NAN, NAN);
-    tsr_release_all(&x, &z);
+    tsr_release(&z);
+    for (int64_t n = 0; n < 2; n++) {
+        tsr_tensor *few = NULL;
+        EXPECT_OK(tsr_slice(&few, x, 1, 0, n, 1));
+        EXPECT_OK(tsr_corrcoef(&z, few));
+        EXPECT_NUMBERS(z, NAN, NAN, NAN, NAN);
+        tsr_release_all(&few, &z);
+    }
+    tsr_release(&x);
 }
