@@ -383,6 +383,23 @@ TEST(test_sums_come_back_into_the_range)
     tsr_release_all(&x, &z);
 }
 
+/* A way may be longer than the range of numbers. */
+TEST(test_progressions_reach_across_the_range)
+{
+    tsr_tensor *z = NULL;
+    EXPECT_OK(tsr_arange(&z, TSR_F64, TSR_SCALAR(-0x1.8p1023), TSR_SCALAR(0x1.8p1023), TSR_SCALAR(0x1p1022)));
+    EXPECT(z && tsr_numel(z) == 6);
+    for (int64_t i = 0; z && i < tsr_numel(z); i++) {
+        const double want = ((double)i - 3) * 0x1p1022;
+        EXPECT_MSG(number(z, i) == want, "%lld: %g", (long long)i, number(z, i));
+    }
+    tsr_release(&z);
+    EXPECT_OK(tsr_arange(&z, TSR_F64, TSR_SCALAR(0x1.8p1023), TSR_SCALAR(-0x1.8p1023),
+                         TSR_SCALAR(-0x1p1023)));
+    EXPECT(z && tsr_numel(z) == 3 && number(z, 2) == -0x1p1022);
+    tsr_release(&z);
+}
+
 /* What is infinite or NaN stays so, and deviations of equal numbers are 0. */
 TEST(test_infinite_and_equal_elements)
 {
