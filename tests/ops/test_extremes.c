@@ -383,6 +383,35 @@ TEST(test_sums_come_back_into_the_range)
     tsr_release_all(&x, &z);
 }
 
+/* What leads from one sum to the next, all within the range, where sums of neighbours are not. */
+static double winding(int64_t i, int64_t n, double big)
+{
+    static const double sum[] = { -1.5, -0.5, 0.5, 1.5, 0.25, -1.25, 0.5, -0.75, 1, -0.25 };
+    (void)n;
+    return (sum[i % 10] - (i ? sum[(i - 1) % 10] : 0)) * big;
+}
+
+static tsr_status cumsum_last(tsr_tensor **z, const tsr_tensor *x) { return tsr_cumsum(z, x, -1); }
+
+TEST(test_running_sums_come_back_into_the_range)
+{
+    static const int64_t widths[] = { 1, 5, 40 };
+    for (layout how = ROWS; how < LAYOUTS; how++)
+        for (size_t l = 0; l < COUNT(lengths) && lengths[l] <= 1000; l++)
+            for (size_t w = 0; w < COUNT(widths); w++) {
+                tsr_tensor *x = make(TSR_F64, how, widths[w], lengths[l], winding, 0x1p1023),
+                           *z = run(cumsum_last, x, "cumsum");
+                double want = 0;
+                for (int64_t i = 0; z && i < lengths[l]; i++) {
+                    want += winding(i, lengths[l], 0x1p1023);
+                    for (int64_t j = 0; j < widths[w]; j++)
+                        EXPECT_MSG(TSR_AT(double, z, j, i) == want, "layout %d, sum %lld of %lld: %g",
+                                   (int)how, (long long)i, (long long)lengths[l], TSR_AT(double, z, j, i));
+                }
+                tsr_release_all(&x, &z);
+            }
+}
+
 /* A way may be longer than the range of numbers. */
 TEST(test_progressions_reach_across_the_range)
 {
