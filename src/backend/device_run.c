@@ -49,6 +49,7 @@ void tsr_op_reset_stats(void)
 
 enum { NOT_READ = -1 };
 static int32_t policy = NOT_READ;
+static tsri_once chosen = TSRI_ONCE_INIT;
 
 static tsr_fallback policy_of_environment(void)
 {
@@ -58,21 +59,22 @@ static tsr_fallback policy_of_environment(void)
     return TSR_FALLBACK_ERROR;
 }
 
+static void choose(void) { tsri_store_release(&policy, (int32_t)policy_of_environment()); }
+
+/* The variable is read first: a thread that reads it now must not undo this. */
 tsr_status tsr_set_fallback(tsr_fallback wanted)
 {
     TSRI_CHECK((unsigned)wanted <= TSR_FALLBACK_ALLOW, TSR_EINVAL, "set_fallback: %d is no policy",
                (int)wanted);
+    tsri_once_run(&chosen, choose);
     tsri_store_release(&policy, (int32_t)wanted);
     return TSR_OK;
 }
 
 tsr_fallback tsr_get_fallback(void)
 {
-    const int32_t now = tsri_load_acquire(&policy);
-    if (now != NOT_READ) return (tsr_fallback)now;
-    const tsr_fallback wanted = policy_of_environment();
-    tsri_store_release(&policy, (int32_t)wanted);
-    return wanted;
+    if (tsri_load_acquire(&policy) == NOT_READ) tsri_once_run(&chosen, choose);
+    return (tsr_fallback)tsri_load_acquire(&policy);
 }
 
 /* Runs the op on the CPU, with copies of its operands and results. */

@@ -2,6 +2,7 @@
 #include "library.h"
 #include "atomic.h"
 #include "env.h"
+#include "lock.h"
 #include "text.h"
 #include "log.h"
 #include "mem.h"
@@ -9,40 +10,41 @@
 
 /* Whether they are used ----------------------------------------------------------------- */
 
+#ifdef TSRI_NO_EXTERNAL
+
+bool tsri_libraries_used(void) { return false; }
+
+void tsr_set_external(bool used) { (void)used; }
+
+#else
+
 enum { OFF, ON, NOT_READ };
 
-#ifdef TSRI_NO_EXTERNAL
-static int32_t external = OFF;
-#else
 static int32_t external = NOT_READ;
-#endif
+static tsri_once chosen = TSRI_ONCE_INIT;
 
-static int32_t read_external(void)
+static void choose(void)
 {
     const char *text = tsri_env("TSR_EXTERNAL");
-    return text && tsri_streq(text, "off") ? OFF : ON;
+    tsri_store_release(&external, text && tsri_streq(text, "off") ? OFF : ON);
 }
 
 bool tsri_libraries_used(void)
 {
-    int32_t now = tsri_load_acquire(&external);
-    if (now == NOT_READ) {
-        now = read_external();
-        tsri_store_release(&external, now);
-    }
-    return now == ON;
+    if (tsri_load_acquire(&external) == NOT_READ) tsri_once_run(&chosen, choose);
+    return tsri_load_acquire(&external) == ON;
 }
 
-bool tsr_get_external(void) { return tsri_libraries_used(); }
-
+/* The variable is read first: a thread that reads it now must not undo this. */
 void tsr_set_external(bool used)
 {
-#ifdef TSRI_NO_EXTERNAL
-    (void)used;
-#else
+    tsri_once_run(&chosen, choose);
     tsri_store_release(&external, used ? ON : OFF);
-#endif
 }
+
+#endif
+
+bool tsr_get_external(void) { return tsri_libraries_used(); }
 
 /* Opening ------------------------------------------------------------------------------- */
 
