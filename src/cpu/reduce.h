@@ -76,9 +76,10 @@ typedef struct tsri_strip {
 /* k is for the kinds whose description above names it. */
 typedef void (*tsri_accumulate_fn)(tsri_states *g, const tsri_strip *s, const tsri_states *k);
 
-/* `width` outputs with a small number n of elements each. Their results, which are contiguous, are written
- * directly. Elements are `step` bytes apart and outputs `across`; one of the two is the size of an
- * element. Sums are multiplied by `times` and divided by `over`, one of which is 1. */
+/* `width` outputs with a small number n of elements each, or columns of any length for kernels that compare
+ * bits (reduce_short.c). Their results, which are contiguous, are written directly. Elements are `step`
+ * bytes apart and outputs `across`; one of the two is the size of an element. Sums are multiplied by `times`
+ * and divided by `over`, one of which is 1. */
 typedef struct tsri_short_reduction {
     char       *z;
     const char *x;

@@ -25,6 +25,7 @@ typedef struct tsri_reduction {
     tsri_tile_fn    round;           /* the same for results that lie `rounded` bytes apart; NULL: none */
     int64_t         rounded;
     tsri_reduce_short_fn reduce_short; /* NULL: states are needed */
+    bool            any_column;      /* it takes columns of any length */
     bool            rescales;        /* results that overflowed on the way are computed again, scaled */
     double          p;               /* params->a */
     int64_t         count;           /* elements of one output */

@@ -156,6 +156,7 @@ static void expect_same_states(const tsri_strip *s, tsri_acc_kind kind, tsr_dtyp
         if (kind == TSRI_ACC_SUM && is_complex(dtype) && j < s->width)
             right &= is_near(tsri_with_error(a.f[2][j], a.f[3][j]), tsri_with_error(b.f[2][j], b.f[3][j]),
                              unit * scale_of(s, kind, dtype, j));
+        if (kind == TSRI_ACC_PROD && is_complex(dtype)) right &= same(a.f[2][j], b.f[2][j]);
         if (kind == TSRI_ACC_FIND) right &= a.i[1][j] == b.i[1][j];
         EXPECT_MSG(right, "%s, kind %d of %s, %s, n %lld, width %lld: output %lld is %.17g, not %.17g",
                    set_name, (int)kind, tsr_dtype_name(dtype), s->by_runs ? "runs" : "rows", (long long)s->n,
@@ -542,22 +543,28 @@ static int64_t short_integer(const tsri_short_reduction *f, tsri_acc_kind kind, 
     return kind == TSRI_ACC_LARGEST ? best : f->least ? set == f->n : set > 0;
 }
 
+/* Columns may be longer than those of numbers whose order counts, and so many that they are taken in blocks;
+ * runs may lie apart or in reverse. The bytes around them would change the results. */
 static void one_whole(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype), given = kind == TSRI_ACC_LARGEST ? size : 1;
-    const bool columns = kind == TSRI_ACC_LARGEST || below(seed, 2);
-    tsri_short_reduction f = { .n = 2 + below(seed, columns ? TSRI_SHORT_COLUMN - 1 : 200),
-                               .width = 1 + below(seed, 99),
-                               .least = below(seed, 2),
-                               .times = 1,
-                               .over = 1 };
+    const bool columns = kind == TSRI_ACC_LARGEST || below(seed, 2), least = below(seed, 2);
+    const int64_t longest = below(seed, 3) ? TSRI_SHORT_COLUMN : columns ? 100 : TSRI_SHORT_RUN - 2;
+    tsri_short_reduction f = { .n = 2 + below(seed, longest - 1), .least = least, .times = 1, .over = 1 };
+    f.width = 1 + below(seed, below(seed, 8) ? 99 : MOST * 8 / (f.n * size) - 3);
     f.step = columns ? (f.width + below(seed, 3)) * size + (f.width == 1) * size : size;
     f.across = columns ? size : (f.n + below(seed, 3)) * size;
-    for (int64_t i = 0; i < (columns ? f.n * f.step : f.width * f.across); i++)
-        elements[i] = (char)((below(seed, 8) ? 0 : below(seed, 256)) ^ f.least);
-    f.x = elements;
+    const int64_t bytes = columns ? f.n * f.step : f.width * f.across, rare = below(seed, 2) ? 8 : 200;
+    memset(elements, least ? 0 : 1, (size_t)(bytes + 256));
+    for (int64_t i = 0; i < bytes; i++)
+        elements[64 + i] = (char)((below(seed, rare) ? 0 : below(seed, 256)) ^ least);
+    f.x = elements + 64;
+    if (!columns && below(seed, 3) == 0) {
+        f.x += (f.width - 1) * f.across;
+        f.across = -f.across;
+    }
     f.z = results[0];
-    memset(results[0], 77, (size_t)((f.width + 8) * 8));
+    memset(results[0], 77, (size_t)((f.width + 8) * given));
     EXPECT(table.reduce_short[kind][dtype](&f));
     for (int64_t j = 0; j < f.width; j++)
         EXPECT(whole_at(f.z + j * given, given, tsr_dtype_kind(dtype) == TSR_SIGNED && given == size) ==
@@ -565,8 +572,42 @@ static void one_whole(uint64_t *seed, tsri_acc_kind kind, tsr_dtype dtype)
     EXPECT(f.z[f.width * given] == 77);
 }
 
+/* NaN if there is one; of zeros the largest is +0 and the least -0. */
+static float half_result(const tsri_short_reduction *f, tsr_dtype dtype, int64_t j)
+{
+    float best = NAN;
+    for (int64_t i = 0; i < f->n; i++) {
+        const uint16_t bits = *(const uint16_t *)(const void *)(f->x + j * f->across + i * f->step);
+        const float v = dtype == TSR_F16 ? tsri_f16_to_f32(bits) : tsri_bf16_to_f32(bits);
+        const bool sets = v == best && (signbit(v) != 0) == f->least;
+        if (v != v) return NAN;
+        if (i == 0 || sets || (f->least ? v < best : v > best)) best = v;
+    }
+    return best;
+}
+
+static void one_half(uint64_t *seed, tsr_dtype dtype)
+{
+    tsri_short_reduction f = { .x = elements, .z = results[0], .n = 2 + below(seed, below(seed, 2) ? 10 : 60),
+                               .across = 2, .width = 1 + below(seed, 300), .least = below(seed, 2) };
+    uint16_t *x = (uint16_t *)(void *)elements;
+    f.step = 2 * (f.width + 1 + below(seed, 3));
+    fill(seed, dtype, f.n * f.step / 2, ANY);
+    for (int64_t i = 0; i < f.n * f.step / 2; i += 1 + below(seed, 400)) x[i] |= 0x8000;
+    memset(results[0], 77, (size_t)(2 * f.width + 1));
+    EXPECT(table.reduce_short[TSRI_ACC_LARGEST][dtype](&f));
+    for (int64_t j = 0; j < f.width; j++) {
+        const float want = half_result(&f, dtype, j);
+        EXPECT(((uint16_t *)(void *)f.z)[j] ==
+               (dtype == TSR_F16 ? tsri_f32_to_f16(want) : tsri_f32_to_bf16(want)));
+    }
+    EXPECT(f.z[2 * f.width] == 77);
+}
+
 static void short_integers(uint64_t *seed)
 {
+    for (int n = 0; n < 40 && table.reduce_short[TSRI_ACC_LARGEST][TSR_F16]; n++)
+        one_half(seed, n % 2 ? TSR_F16 : TSR_BF16);
     for (tsr_dtype d = TSR_BOOL; d <= TSR_U64; d++)
         for (int i = 0; i < 2; i++) {
             const tsri_acc_kind kind = i ? TSRI_ACC_NONZERO : TSRI_ACC_LARGEST;
@@ -578,7 +619,8 @@ TEST(test_every_sets_kernels_for_few_integers_give_what_plain_loops_do) { for_ea
 
 /* Scans ---------------------------------------------------------------------------------------- */
 
-static void expect_same_lines(const tsri_lines *l, tsri_scan kind, tsr_dtype dtype, int64_t bytes)
+/* Of complex numbers, one part. */
+static void expect_same_parts(const tsri_lines *l, tsri_scan kind, tsr_dtype dtype)
 {
     for (int64_t j = 0; j < l->width; j++) {
         double sizes = 0;
@@ -599,6 +641,16 @@ static void expect_same_lines(const tsri_lines *l, tsri_scan kind, tsr_dtype dty
             memset(b, 0, (size_t)tsr_dtype_size(dtype));
         }
     }
+}
+
+static void expect_same_lines(const tsri_lines *l, tsri_scan kind, tsr_dtype dtype, int64_t bytes)
+{
+    const tsr_dtype part = dtype == TSR_C64 ? TSR_F32 : dtype == TSR_C128 ? TSR_F64 : dtype;
+    tsri_lines parts = *l;
+    expect_same_parts(&parts, kind, part);
+    parts.x += tsr_dtype_size(part);
+    parts.z += tsr_dtype_size(part);
+    if (part != dtype) expect_same_parts(&parts, kind, part);
     EXPECT(!memcmp(results[0], results[1], (size_t)bytes));  /* and nothing else was written */
 }
 
@@ -606,8 +658,8 @@ static void one_scan(uint64_t *seed, tsri_scan kind, tsr_dtype dtype)
 {
     const int64_t size = (int64_t)tsr_dtype_size(dtype), bytes = MOST / 2 * size;
     const bool rows = below(seed, 2);
-    tsri_lines l = { .n = 1 + below(seed, rows ? 40 : 900), .width = rows ? 1 + below(seed, TSRI_SIDE) : 1,
-                     .rows = rows };
+    tsri_lines l = { .n = 1 + below(seed, rows ? 40 : 900), .width = 1, .rows = rows };
+    if (rows) l.width += below(seed, l.n < 30 ? TSRI_LINES : TSRI_SIDE);
     const int64_t apart = rows ? l.width + below(seed, 3) : 1 + (below(seed, 4) == 0);
     if (below(seed, 3) == 0) l.width = 1 + below(seed, l.width);
     l.step[0] = l.step[1] = apart * size;
@@ -628,10 +680,11 @@ static void one_scan(uint64_t *seed, tsri_scan kind, tsr_dtype dtype)
 
 static void scan_all(uint64_t *seed)
 {
-    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64 };
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_C64, TSR_C128 };
     for (int kind = 0; kind < TSRI_SCAN_COUNT; kind++)
-        for (int d = 0; d < 2; d++)
-            for (int i = 0; i < CASES; i++) one_scan(seed, (tsri_scan)kind, dtypes[d]);
+        for (int d = 0; d < 4; d++)
+            for (int i = 0; i < CASES && table.scan[kind][dtypes[d]]; i++)
+                one_scan(seed, (tsri_scan)kind, dtypes[d]);
 }
 
 TEST(test_every_sets_kernels_scan_as_the_portable_ones_do) { for_each_set(scan_all); }
