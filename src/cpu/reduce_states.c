@@ -272,13 +272,13 @@ static void finish_complex(const tsri_reduction *r, char *z, int64_t step, int64
 {
     tsr_c128 wide[TSRI_RUN];
     const double n = r->op == TSR_OP_MEAN ? (double)r->count : 1;
+    const bool product = r->op == TSR_OP_PROD;
+    for (int part = 0; part < 3 && product; part += 2) join_products(g->f[part], g->f[1], width);
     for (int64_t i = 0; i < width; i += TSRI_RUN) {
         const int64_t run = width - i < TSRI_RUN ? width - i : TSRI_RUN;
-        for (int64_t l = 0; l < run; l++)
-            if (r->op == TSR_OP_PROD) wide[l] = (tsr_c128){ tsri_scaled(g->f[0][i + l], g->f[1][i + l]),
-                                                            tsri_scaled(g->f[2][i + l], g->f[1][i + l]) };
-            else
-                wide[l] = (tsr_c128){ sum_of(g, 0, i + l) / n, sum_of(g, 2, i + l) / n };
+        for (int64_t l = 0; l < run && product; l++) wide[l] = (tsr_c128){ g->f[0][i + l], g->f[2][i + l] };
+        for (int64_t l = 0; l < run && !product; l++)
+            wide[l] = (tsr_c128){ sum_of(g, 0, i + l) / n, sum_of(g, 2, i + l) / n };
         r->narrow(z + i * step, step, wide, run);
     }
 }

@@ -384,6 +384,8 @@ V vd vd_minus_odds(void) { return _mm256_setr_pd(0.0, -0.0, 0.0, -0.0); }
 V vf vf_in_order(vf x) { return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8)); }
 V vf vf_evens(vf a, vf b) { return vf_in_order(_mm256_shuffle_ps(a, b, 0x88)); }
 V vf vf_odds(vf a, vf b) { return vf_in_order(_mm256_shuffle_ps(a, b, 0xdd)); }
+V vd vd_evens(vd a, vd b) { return _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8); }
+V vd vd_odds(vd a, vd b)  { return _mm256_permute4x64_pd(_mm256_unpackhi_pd(a, b), 0xd8); }
 
 /* Two vectors of floats as one of short floats. */
 V vi vi_of_halves(__m128i a, __m128i b) { return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1); }

@@ -351,6 +351,14 @@ V vf vf_odds(vf a, vf b)
     return _mm512_permutex2var_ps(
         a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), b);
 }
+V vd vd_evens(vd a, vd b)
+{
+    return _mm512_permutex2var_pd(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b);
+}
+V vd vd_odds(vd a, vd b)
+{
+    return _mm512_permutex2var_pd(a, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), b);
+}
 
 /* Two vectors of floats as one of short floats. */
 V vi vi_of_halves(__m256i a, __m256i b) { return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1); }
