@@ -447,6 +447,10 @@ V vd vd_running_sum(vd x)
     return vd_add(x, _mm256_permute2f128_pd(x, x, 0x08));
 }
 
+/* The same of complex numbers, as pairs of lanes; all pairs the last one. */
+V vd vd_running_pairs(vd x) { return vd_add(x, _mm256_permute2f128_pd(x, x, 0x08)); }
+V vd vd_last_pair(vd x) { return _mm256_permute2f128_pd(x, x, 0x11); }
+
 /* *x = m and returns e, with x = m 2^e: not with a few instructions here. */
 enum { HAS_EXPONENTS = 0 };
 V vd vd_split_exponent(vd *x) { (void)x; return vd_zero(); }

@@ -432,6 +432,15 @@ V vd vd_running_sum(vd x)
     return vd_add(x, vl_as_vd(_mm512_alignr_epi64(vd_bits(x), none, 4)));
 }
 
+/* The same of complex numbers, as pairs of lanes; all pairs the last one. */
+V vd vd_running_pairs(vd x)
+{
+    const __m512i none = _mm512_setzero_si512();
+    x = vd_add(x, vl_as_vd(_mm512_alignr_epi64(vd_bits(x), none, 6)));
+    return vd_add(x, vl_as_vd(_mm512_alignr_epi64(vd_bits(x), none, 4)));
+}
+V vd vd_last_pair(vd x) { return _mm512_shuffle_f64x2(x, x, 0xff); }
+
 /* *x = m and returns e, with x = m 2^e and 1 <= |m| < 2; 0, infinity and NaN stay, and e is 0.
  * HAS_EXPONENTS: with a few instructions. */
 enum { HAS_EXPONENTS = 1 };
