@@ -59,6 +59,34 @@ static void check_softmax(trial *t)
     }
 }
 
+/* A row that is long enough to be computed in parts, of which the first hold -infinity alone. */
+static void check_masked_softmax(trial *t)
+{
+    const bool log_of = t->check->op == TSR_OP_LOG_SOFTMAX;
+    const int64_t n = 140000 + random_below(t, 2), hidden = n / 2;
+    long double sum = 0;
+    double most = -INFINITY;
+    t->packed = true;
+    make_input(t, X, t->check->dtype, 1, &n, FILL_SMALL);
+    GO_ON(t);
+    NEED(t, tsr_clone(&t->tensor[Y], t->tensor[X]));
+    NEED(t, tsr_slice(&t->tensor[Z], t->tensor[Y], 0, 0, hidden, 1));
+    NEED(t, tsr_fill(t->tensor[Z], TSR_SCALAR(-INFINITY)));
+    NEED(t, (log_of ? tsr_log_softmax : tsr_softmax)(&t->tensor[RESULT], t->tensor[Y], 0));
+    for (int64_t k = hidden; k < n; k++) most = fmax(most, value_at(t->tensor[X], k).re);
+    for (int64_t k = hidden; k < n; k++) sum += expl((long double)value_at(t->tensor[X], k).re - most);
+    const double eps = 2 * epsilon_of(t->check->dtype), total = log((double)sum);
+    for (int64_t k = first_sample(t, n, 1); k >= 0; k = next_sample(t, k, n, 1)) {
+        const double below = k < hidden ? -INFINITY : value_at(t->tensor[X], k).re - most;
+        if (log_of)
+            check_near(t, RESULT, k, real_value(below - total),
+                       k < hidden ? 0 : eps * (8 + 2 * fabs(below - total)));
+        else
+            check_near(t, RESULT, k, real_value(exp(below - total)),
+                       k < hidden ? 0 : exp(below - total) * eps * (16 - below) + ldexp(1, -148));
+    }
+}
+
 /* Of pairs ----------------------------------------------------------------------------------- */
 
 /* a: the delta or beta of losses that have one. */
@@ -371,6 +399,12 @@ void list_nn(check_list *list)
         add_check(list, c, "softmax");
         c.op = TSR_OP_LOG_SOFTMAX;
         add_check(list, c, "log_softmax");
+        c.run = check_masked_softmax;
+        c.every = 16;
+        if (d >= TSR_F16) add_check(list, c, "log_softmax of a masked row");
+        c.op = TSR_OP_SOFTMAX;
+        if (d >= TSR_F16) add_check(list, c, "softmax of a masked row");
+        c.every = 0;
         c.op = TSR_OP_SWIGLU;
         c.run = check_swiglu;
         add_check(list, c, "swiglu");

@@ -64,18 +64,19 @@ __global__ void __launch_bounds__(RowBlock<TH>::threads, RowBlock<TH>::resident)
         most = over_row<TH, MODE>(most, mosts, &most_slot, Most());
     }
     const bool log = a.op == TSR_OP_LOG_SOFTMAX;
+    /* A part of nothing but -inf adds 0 to the row, unless there is a NaN: -inf less itself would be one. */
+    const float base = MODE == ROW_FIRST_PASS && most == -INFINITY ? 0.0f : most;
     float part[4] = { 0, 0, 0, 0 };
     if (log)
-        add_exponentials<true>(row, most, part);
+        add_exponentials<true>(row, base, part);
     else
-        add_exponentials<false>(row, most, part);
+        add_exponentials<false>(row, base, part);
     double sum = all.second;
     if constexpr (MODE != ROW_SECOND_PASS) {
         sum = (double(part[0]) + double(part[1])) + (double(part[2]) + double(part[3]));
         sum = over_row<TH, MODE>(sum, sums, &sum_slot, Plus());
     }
     if constexpr (MODE == ROW_FIRST_PASS) {
-        if (seen == 0) sum = 0;
         if (threadIdx.x == 0) a.parts[uint64_t(at.row) * a.blocks + at.part] = { double(most), sum };
         return;
     }
