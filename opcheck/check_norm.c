@@ -152,7 +152,13 @@ static void check_add_rms_norm(trial *t)
 /* x (n, c, ...) in X, and a result for it. */
 static int make_channels(trial *t, int64_t shape[TRIAL_RANK])
 {
-    const int ndim = random_shape(t, shape, 2, TRIAL_RANK, true);
+    int ndim = random_shape(t, shape, 2, TRIAL_RANK, true);
+    if (once_in(t, 6)) { /* nothing behind the channels, of which there are whole vectors */
+        ndim = 2;
+        shape[0] = random_between(t, 1, 3);
+        shape[1] = 8 * random_between(t, 1, 8);
+        t->packed = true;
+    }
     make_input(t, X, t->check->dtype, ndim, shape, once_in(t, 8) ? FILL_SPECIAL : FILL_SMALL);
     make_affine(t, 1, shape + 1, true);
     make_output(t, RESULT, t->check->dtype, ndim, shape);

@@ -182,7 +182,7 @@ static bool plan_registers(RowArgs &a)
     if (a.op == TSR_OP_ADD_RMS_NORM && (!runs_on(a.also, 0, a.sum, a.step_sum, size, a.n, &bits) ||
                                         !runs_on(a.also, 1, a.residual, a.step_residual, size, a.n, &bits)))
         return false;
-    a.wide = bits % 16 == 0 && (a.each == 1 || a.each % 8 == 0);
+    a.wide = bits % 16 == 0 && (a.op != TSR_OP_GROUP_NORM || a.each % 8 == 0);
     a.by_each = tsrc_div_by(uint32_t(a.each));
     a.inverse = 1 / double(a.n);
     return true;
