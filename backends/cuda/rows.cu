@@ -253,8 +253,9 @@ enum {
     MOST_PARTS = 8192 /* of a row: each block of the second pass reads them all */
 };
 
-/* Rows in registers. False: they are not for these kernels. */
-static bool queue_registers(const Work &w, RowArgs &a, tsr_status *status)
+/* Rows in registers. False: they are not for these kernels. The plan is a copy, as weights may be seen in
+ * memory that is gone after the call. */
+static bool queue_registers(const Work &w, RowArgs a, tsr_status *status)
 {
     if (!plan_registers(a)) return false;
     Scratch weights(w), biases(w);
