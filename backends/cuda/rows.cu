@@ -217,6 +217,16 @@ static void share_row(RowArgs &a, int64_t blocks)
     a.blocks = uint32_t((a.n + a.share - 1) / a.share);
 }
 
+/* Do blocks of the kernel meet in clusters? Code that was made for older devices runs, but does not. */
+static bool knows_clusters(const void *kernel)
+{
+    const Beside beside;
+    cudaFuncAttributes of;
+    const bool known = cudaFuncGetAttributes(&of, kernel) == cudaSuccess && of.ptxVersion >= 90;
+    (void)cudaGetLastError();
+    return known;
+}
+
 static tsr_status queue_cluster(const Work &w, const RowKernel &k, const RowArgs &a)
 {
     cudaLaunchConfig_t config;
@@ -276,7 +286,7 @@ static bool queue_registers(const Work &w, RowArgs a, tsr_status *status)
     int64_t blocks = (a.n + cluster.most - 1) / cluster.most;
     /* Many rows keep all multiprocessors busy: reading them twice costs less than waiting in clusters. */
     const bool many = is_softmax(a) && int64_t(a.count) * blocks > 8 * devices[w.device].units;
-    if (!many && blocks <= MOST_CLUSTER && devices[w.device].major >= 9) {
+    if (!many && blocks <= MOST_CLUSTER && devices[w.device].major >= 9 && knows_clusters(cluster.run)) {
         if (blocks < MOST_CLUSTER && int64_t(a.count) * blocks * 2 <= devices[w.device].units) blocks *= 2;
         share_row(a, blocks < MOST_CLUSTER ? blocks : int64_t(MOST_CLUSTER));
         *status = queue_cluster(w, cluster, a);
