@@ -41,9 +41,10 @@ template <class T> struct SoftmaxOf {
 };
 
 /* A norm: weight and bias of element i. */
-template <class T> TSRC_FN T scaled(const RowArgs &a, uint32_t lane, int64_t i, T x, double mean, double by)
+template <class T>
+TSRC_FN T scaled(const RowArgs &a, uint32_t lane, int64_t i, double x, double mean, double by)
 {
-    double v = (double(x) - mean) * by;
+    double v = (x - mean) * by;
     const int64_t c =
         a.op == TSR_OP_GROUP_NORM ? int64_t(lane % uint64_t(a.groups)) * (a.n / a.each) + i / a.each : i;
     if (a.weight) v *= load_real(a.dtype_weight, a.weight + c * a.step_weight);
@@ -111,25 +112,74 @@ TSRC_FN void softmax_lane(const RowArgs &a, uint32_t lane, uint32_t thread, bool
     }
 }
 
+/* Of a lane whose elements are times `scale`. */
+struct LaneMoments {
+    double scale, mean, squares;
+};
+
+/* Where the n elements of a lane lie that a thread has its share of. */
+struct LaneOf {
+    const char *x;
+    int64_t step, n;
+    uint32_t thread;
+};
+
+template <class T>
+TSRC_FN LaneMoments moments_of(const RowArgs &a, const LaneOf &l, double scale, double *shared)
+{
+    LaneMoments m = { scale, 0, 0 };
+    if (has_mean(a)) {
+        for (int64_t i = l.thread; i < l.n; i += a.threads)
+            m.mean += double(load_as<T>(a.dtype, l.x + i * l.step)) * scale;
+        m.mean = over_lane(a, l.thread, m.mean, shared, Plus()) / double(a.n);
+    }
+    for (int64_t i = l.thread; i < l.n; i += a.threads) {
+        const double d = double(load_as<T>(a.dtype, l.x + i * l.step)) * scale - m.mean;
+        m.squares += d * d;
+    }
+    m.squares = over_lane(a, l.thread, m.squares, shared, Plus());
+    return m;
+}
+
+/* A power of two that scales the largest of a lane, or sqrt(eps), to about 1. */
+TSRC_FN double scale_of(const RowArgs &a, const LaneOf &l, double *shared)
+{
+    double most = sqrt(a.eps);
+    for (int64_t i = l.thread; i < l.n; i += a.threads)
+        most = fmax(most, fabs(load_as<double>(a.dtype, l.x + i * l.step)));
+    most = over_lane(a, l.thread, most, shared, Largest());
+    const int e = most > 0 && most < INFINITY ? ilogb(most) : 0;
+    return ldexp(1.0, e > 1000 ? -1000 : e < -1000 ? 1000 : -e);
+}
+
+/* Squares of doubles may overflow or vanish: then the lane is looked at again, scaled. All threads of the
+ * block come here. */
+template <class T>
+TSRC_FN LaneMoments safe_moments_of(const RowArgs &a, const LaneOf &l, double *shared)
+{
+    const LaneMoments plain = moments_of<T>(a, l, 1, shared);
+    if constexpr (sizeof(T) == 8) {
+        const double v = plain.squares / double(a.n) + a.eps;
+        const bool fits = v > 0x1p-900 && v < 0x1p1000;
+        if (!__syncthreads_or(l.n > 0 && !fits)) return plain;
+        const LaneMoments again = moments_of<T>(a, l, scale_of(a, l, shared), shared);
+        return fits ? plain : again;
+    }
+    return plain;
+}
+
 template <class T>
 TSRC_FN void norm_lane(const RowArgs &a, uint32_t lane, uint32_t thread, bool there, const char *x,
                        int64_t step, char *z, double *shared)
 {
-    const int64_t n = there ? a.n : 0;
-    double mean = 0, squares = 0;
-    if (has_mean(a)) {
-        for (int64_t i = thread; i < n; i += a.threads) mean += double(load_as<T>(a.dtype, x + i * step));
-        mean = over_lane(a, thread, mean, shared, Plus()) / double(a.n);
-    }
-    for (int64_t i = thread; i < n; i += a.threads) {
-        const double d = double(load_as<T>(a.dtype, x + i * step)) - mean;
-        squares += d * d;
-    }
-    squares = over_lane(a, thread, squares, shared, Plus());
-    const double by = 1 / sqrt(squares / double(a.n) + a.eps);
-    for (int64_t i = thread; i < n; i += a.threads)
+    const LaneOf l = { x, step, there ? a.n : 0, thread };
+    const LaneMoments m = safe_moments_of<T>(a, l, shared);
+    /* Where all are the same and eps vanishes beside them, the result is 0. */
+    const bool same = m.scale != 1 && m.squares == 0 && a.eps > 0;
+    const double by = same ? 1 : 1 / sqrt(m.squares / double(a.n) + a.eps * m.scale * m.scale);
+    for (int64_t i = thread; i < l.n; i += a.threads)
         store_float(a.dtype, z + i * a.step_z,
-                    scaled(a, lane, i, load_as<T>(a.dtype, x + i * step), mean, by));
+                    scaled<T>(a, lane, i, double(load_as<T>(a.dtype, x + i * step)) * m.scale, m.mean, by));
 }
 
 template <class T>
