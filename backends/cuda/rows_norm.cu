@@ -95,13 +95,15 @@ TSRC_FN double squares_of(Row &row, uint32_t n, double mean, double *shared, dou
             sum = __fmaf_rn(d, d, sum);
         });
         squares = over_row<TH, MODE>(double(sum), shared, slots, Plus());
-        if (squares > 1e-20 && squares < 1e37) return squares;
+        const bool fits = squares > 1e-20 && squares < 1e37;
+        if (TH < 32 ? __all_sync(~0u, fits) : fits) return squares; /* a warp's rows meet all or none */
         double again = 0;
         row.each(n, [&](float x) {
             const double d = double(x) - mean;
             again += d * d;
         });
-        return over_row<TH, MODE>(again, shared, slots + 1, Plus());
+        again = over_row<TH, MODE>(again, shared, slots + 1, Plus());
+        return fits ? squares : again;
     }
 }
 
