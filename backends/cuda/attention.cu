@@ -89,7 +89,6 @@ static int64_t blocks_of(const tsr_op *op, const AttentionArgs &a, uint32_t rows
     return blocks <= TSRC_LIMIT ? blocks : 0;
 }
 
-/* Shared memory that a block can have on every device. */
 static size_t least_shared()
 {
     int least = 0, bytes = 0;
@@ -99,14 +98,20 @@ static size_t least_shared()
     return size_t(least);
 }
 
-bool has_attention(const tsr_op *op)
+/* Can a block have so much shared memory on every device? */
+static bool has_room(size_t shared)
 {
     static const size_t room = least_shared();
+    return shared <= room;
+}
+
+bool has_attention(const tsr_op *op)
+{
     AttentionArgs a;
     if (op->nin < 3 || !op->in[0] || !op->in[1] || !op->in[2] || !op->params) return false;
     if (!plan_attention(a, op)) return false;
     const AttentionKernel k = kernel_for(op->in[0]->dtype, a);
-    return numel(op->out[0]) == 0 || (k.shared <= room && blocks_of(op, a, k.rows) > 0);
+    return numel(op->out[0]) == 0 || (has_room(k.shared) && blocks_of(op, a, k.rows) > 0);
 }
 
 /* Shares out keys to at most `most` blocks, each with a multiple of `least`. */
@@ -180,7 +185,8 @@ tsr_status run_attention(const Work &w)
         return mends ? run_mend(w, mend_attention(dtype), a, heads) : status;
     }
     const DecodeKernel decode = decode_attention(dtype, a);
-    return decode.run ? run_decode(w, decode, a, heads) : run_tiles(w, kernel_for(dtype, a), a, heads);
+    return decode.run && has_room(decode.shared) ? run_decode(w, decode, a, heads)
+                                                 : run_tiles(w, kernel_for(dtype, a), a, heads);
 }
 
 } // namespace tsrc
