@@ -109,14 +109,15 @@ template <int M_, int KEYS_, int W_, bool ALIKE = false> struct TensorRows {
     }
 
     /* Scores are of `late` times log2(e) where they meet their base: with a mask before it is added, and with
-     * a scale below 0 before the largest is looked for. */
+     * a scale that is not above 0 as a float before the largest is looked for and -infinity hides any. */
     template <bool CARE> TSRC_FN void weigh(const AttentionArgs &a, const Spot &s, uint32_t first)
     {
         constexpr float log2e = 1.44269504f;
-        const bool masks = a.of[OF_MASK].data, early = masks || !(a.late > 0);
-        if (early) scale_scores(float(a.late));
+        const float late = float(a.late);
+        const bool masks = a.of[OF_MASK].data, early = masks || !(late > 0);
+        if (early) scale_scores(late);
         if (masks || first + KEYS > s.plain) hide(a, s, first);
-        const float scale = early ? log2e : float(a.late) * log2e;
+        const float scale = early ? log2e : late * log2e;
 #pragma unroll
         for (int b = 0; b < M; b++) weigh_rows<CARE>(b, scale);
     }
