@@ -377,31 +377,34 @@ static tsr_status queue_copy(const Work &w, const tsrc_copy &c)
 struct CopyJob {
     const Work *w;
     int size;
+    bool halves; /* an element of the loop is two of `size` */
 };
-
-static int copy_part(const tsr_loop *part, void *context)
-{
-    const CopyJob *j = static_cast<const CopyJob *>(context);
-    tsrc_copy c;
-    tsrc_mix m;
-    if (tsrc_mix_of(&m, part, j->size)) return queue_mix(*j->w, m);
-    tsrc_copy_of(&c, part, j->size);
-    return queue_copy(*j->w, c);
-}
 
 /* Elements that are aligned as their parts are seen as two parts each. */
 static void halve(tsr_loop *l, int size)
 {
     l->n[l->ndim] = 2;
-    l->step[l->ndim][0] = l->step[l->ndim][1] = size / 2;
+    l->step[l->ndim][0] = l->step[l->ndim][1] = size;
     l->ndim++;
+}
+
+static int copy_part(const tsr_loop *part, void *context)
+{
+    const CopyJob *j = static_cast<const CopyJob *>(context);
+    tsr_loop l = *part;
+    tsrc_copy c;
+    tsrc_mix m;
+    if (j->halves) halve(&l, j->size);
+    if (tsrc_mix_of(&m, &l, j->size)) return queue_mix(*j->w, m);
+    tsrc_copy_of(&c, &l, j->size);
+    return queue_copy(*j->w, c);
 }
 
 /* dst = src of one dtype. */
 tsr_status copy_same(const Work &w, const tsr_tensor *dst, const tsr_tensor *src)
 {
     tsr_loop l;
-    int size = tsrc_size(dst->dtype);
+    const int size = tsrc_size(dst->dtype);
     const tsr_tensor *const both[] = { dst, src };
     host->normalise(&l, 2, both);
     if (dst->data == src->data && l.ndim > 0 && l.step[l.ndim - 1][0] == l.step[l.ndim - 1][1]) {
@@ -409,17 +412,16 @@ tsr_status copy_same(const Work &w, const tsr_tensor *dst, const tsr_tensor *src
         for (int d = 0; d < l.ndim; d++) same = same && l.step[d][0] == l.step[d][1];
         if (same) return TSR_OK;
     }
-    if (kind_of(dst->dtype) == TSR_COMPLEX && (!is_aligned(&l, 0, size) || !is_aligned(&l, 1, size)) &&
-        l.ndim < TSR_MAX_NDIM) {
-        halve(&l, size);
-        size /= 2;
+    if (kind_of(dst->dtype) == TSR_COMPLEX && (!is_aligned(&l, 0, size) || !is_aligned(&l, 1, size))) {
+        CopyJob job = { &w, size / 2, true };
+        return static_cast<tsr_status>(tsrc_split(&l, TSRC_DIMS - 1, TSRC_LIMIT / 2, copy_part, &job));
     }
     if (l.ndim == 1 && l.step[0][0] == size && l.step[0][1] == size) { /* any length */
         tsrc_copy c;
         tsrc_copy_of(&c, &l, size);
         return queue_copy(w, c);
     }
-    CopyJob job = { &w, size };
+    CopyJob job = { &w, size, false };
     return static_cast<tsr_status>(tsrc_split(&l, TSRC_DIMS, TSRC_LIMIT, copy_part, &job));
 }
 
