@@ -312,6 +312,15 @@ static void forget(Plan *plan)
     *plan = Plan();
 }
 
+/* A plan for which there is no room among those that are kept. */
+struct OwnPlan {
+    Plan plan;
+    OwnPlan() = default;
+    OwnPlan(const OwnPlan &) = delete;
+    OwnPlan &operator=(const OwnPlan &) = delete;
+    ~OwnPlan() { forget(&plan); }
+};
+
 static Plan make_plan(const Work &w, cublasLtHandle_t handle, const LtProduct &p, const PlanKey &k,
                       const Types &t)
 {
@@ -360,7 +369,7 @@ tsr_status lt_multiply(const Work &w, const LtProduct &p)
 {
     Types t;
     cublasLtHandle_t handle = nullptr;
-    Plan own;
+    OwnPlan own;
     Scratch workspace(w);
     alignas(16) unsigned char alpha[16], beta[16];
     if (!is_open() || !types_of(&t, p.in, p.out) || p.batch > INT32_MAX) return TSR_EUNSUPPORTED;
@@ -368,8 +377,8 @@ tsr_status lt_multiply(const Work &w, const LtProduct &p)
     const PlanKey key = key_of(w, p);
     const Plan *plan = plan_for(w, handle, p, key, t);
     if (!plan) {
-        own = make_plan(w, handle, p, key, t);
-        plan = &own;
+        own.plan = make_plan(w, handle, p, key, t);
+        plan = &own.plan;
     }
     if (!plan->there) return TSR_EUNSUPPORTED;
     if (plan->workspace) TSRC_TRY(workspace.take(plan->workspace));
@@ -388,7 +397,6 @@ tsr_status lt_multiply(const Work &w, const LtProduct &p)
                                                plan->layout[1], beta, p.c, plan->layout[2], p.z,
                                                plan->layout[3], &plan->algo, workspace.bytes(),
                                                plan->workspace, w.stream);
-    forget(&own);
     if (s == CUBLAS_STATUS_NOT_SUPPORTED) return TSR_EUNSUPPORTED;
     return s == CUBLAS_STATUS_SUCCESS ? TSR_OK : failure(w, "the product", s);
 }
