@@ -67,10 +67,12 @@ static tsr_status find_ends(const Work &w, RangeArgs &a, int64_t *low, int64_t *
     const std::lock_guard<std::mutex> guard(lock);
     uint32_t blocks = tsrc_blocks(uint64_t(a.n), RANGE_ELEMENTS);
     if (blocks > RANGE_BLOCKS) blocks = RANGE_BLOCKS;
-    if (!ends)
+    if (!ends) {
+        const Beside beside;
         TSRC_TRY(check(w.device, "index",
                        cudaHostAlloc(reinterpret_cast<void **>(&ends), 2 * RANGE_BLOCKS * sizeof *ends,
                                      cudaHostAllocPortable | cudaHostAllocMapped)));
+    }
     a.ends = ends;
     TSRC_TRY(launch(w, reinterpret_cast<const void *>(range_kernel), blocks, TSRC_THREADS, 0, a));
     TSRC_TRY(check(w.device, "index", wait_for(w.device, w.stream)));
