@@ -141,6 +141,20 @@ infiniStatus_t copy(void *dst, tsr_device dst_where, const void *src, tsr_device
     return status_of(tsr_copy(&to, &from));
 }
 
+/* What body() queues goes to the stream. */
+template <class Body>
+infiniStatus_t on_stream(infinirtStream_t stream, Body &&body)
+{
+    tsr_stream *s = nullptr;
+    FACE_TRY(find(&s, stream));
+    if (on_cpu() || !s) return body();
+    tsr_stream *before = tsr_stream_current(current);
+    FACE_TRY(status_of(tsr_stream_use(s)));
+    const infiniStatus_t done = body();
+    FACE_TRY(status_of(before ? tsr_stream_use(before) : tsr_stream_use_default(current)));
+    return done;
+}
+
 } // namespace
 
 infiniStatus_t infinirtInit(void) { return INFINI_STATUS_SUCCESS; }
@@ -391,15 +405,9 @@ infiniStatus_t infinirtMemcpyAsync(void *dst, const void *src, size_t size, infi
     if ((int)kind < INFINIRT_MEMCPY_H2H || (int)kind > INFINIRT_MEMCPY_D2D) return INFINI_STATUS_BAD_PARAM;
     const bool to_device = kind == INFINIRT_MEMCPY_H2D || kind == INFINIRT_MEMCPY_D2D;
     const bool from_device = kind == INFINIRT_MEMCPY_D2H || kind == INFINIRT_MEMCPY_D2D;
-    tsr_stream *s = nullptr;
-    FACE_TRY(find(&s, stream));
-    if (on_cpu()) s = nullptr;
-    tsr_stream *before = s ? tsr_stream_current(current) : nullptr;
-    if (s) FACE_TRY(status_of(tsr_stream_use(s)));
-    const infiniStatus_t done =
-        copy(dst, to_device ? current : TSR_CPU, src, from_device ? current : TSR_CPU, size);
-    if (s) FACE_TRY(status_of(before ? tsr_stream_use(before) : tsr_stream_use_default(current)));
-    return done;
+    return on_stream(stream, [=] {
+        return copy(dst, to_device ? current : TSR_CPU, src, from_device ? current : TSR_CPU, size);
+    });
 }
 
 infiniStatus_t infinirtMemcpy(void *dst, const void *src, size_t size, infinirtMemcpyKind_t kind)
@@ -417,9 +425,10 @@ infiniStatus_t infinirtMemcpyPeer(void *dst, int dst_device, const void *src, in
 }
 
 infiniStatus_t infinirtMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
-                                       size_t size, infinirtStream_t)
+                                       size_t size, infinirtStream_t stream)
 {
-    return infinirtMemcpyPeer(dst, dst_device, src, src_device, size);
+    return on_stream(stream,
+                     [=] { return infinirtMemcpyPeer(dst, dst_device, src, src_device, size); });
 }
 
 infiniStatus_t infinirtMemset(void *ptr, int value, size_t count)
@@ -432,9 +441,9 @@ infiniStatus_t infinirtMemset(void *ptr, int value, size_t count)
     return status_of(tsr_fill(&t, TSR_SCALAR((unsigned)(unsigned char)value)));
 }
 
-infiniStatus_t infinirtMemsetAsync(void *ptr, int value, size_t count, infinirtStream_t)
+infiniStatus_t infinirtMemsetAsync(void *ptr, int value, size_t count, infinirtStream_t stream)
 {
-    return infinirtMemset(ptr, value, count);
+    return on_stream(stream, [=] { return infinirtMemset(ptr, value, count); });
 }
 
 /* Graphs -------------------------------------------------------------------------------------- */

@@ -70,6 +70,8 @@ TEST(test_memory_of_the_device_and_the_host)
     EXPECT((unsigned char)a[0] == 0xff && (unsigned char)a[2] == 0xff && a[3] == 'n');
     EXPECT_DONE(infinirtMemsetAsync(a, 0, 64, nullptr));
     EXPECT(a[63] == 0 && a[0] == 0);
+    EXPECT_INFINI(infinirtMemsetAsync(a, 0, 64, (infinirtStream_t)a), INFINI_STATUS_BAD_PARAM);
+    EXPECT_INFINI(infinirtMemcpyPeerAsync(b, 0, a, 0, 1, (infinirtStream_t)a), INFINI_STATUS_BAD_PARAM);
     EXPECT_INFINI(infinirtMemcpy(nullptr, a, 4, INFINIRT_MEMCPY_H2H), INFINI_STATUS_NULL_POINTER);
     EXPECT_INFINI(infinirtMemcpy(a, nullptr, 4, INFINIRT_MEMCPY_H2H), INFINI_STATUS_NULL_POINTER);
     EXPECT_DONE(infinirtMemcpy(nullptr, nullptr, 0, INFINIRT_MEMCPY_H2H));
@@ -238,6 +240,11 @@ TEST(test_nvidia_adds_and_multiplies_in_its_own_memory)
         for (size_t k = 0; k < n; k++) sum += a[i / n * n + k] * b[k * n + i % n];
         return sum;
     }, 10);
+    EXPECT_DONE(infinirtMemcpyAsync(dc, a.data(), bytes, INFINIRT_MEMCPY_H2D, stream));
+    EXPECT_DONE(infinirtMemsetAsync(dc, 0, bytes, stream));
+    EXPECT_DONE(infinirtStreamSynchronize(stream));
+    EXPECT_DONE(infinirtMemcpy(c.data(), dc, bytes, INFINIRT_MEMCPY_D2H));
+    expect_elements("zeros", c, [](size_t) { return 0; });
     infiniopDestroyAddDescriptor(add);
     infiniopDestroyGemmDescriptor(gemm);
     EXPECT_DONE(infinirtFree(da));
