@@ -57,7 +57,7 @@ Draft &need_slices(Draft &draft, int64_t dim)
     return draft;
 }
 
-tsr_status keep_input(tsr_tensor **t) { return t[0]->data == t[1]->data ? TSR_OK : tsr_copy(t[0], t[1]); }
+tsr_status keep_input(tsr_tensor **t) { return tsr_identical(t[0], t[1]) ? TSR_OK : tsr_copy(t[0], t[1]); }
 
 /* Each index as often as a slice has elements: what scatter takes. */
 tsr_status spread(tsr_tensor **out, const tsr_tensor *index, const tsr_tensor *source, int axis)
@@ -149,6 +149,8 @@ tsr_status scatter_products(const tsr_tensor *x, tsr_tensor *const *t, int axis)
     TSR_TRY(places.read(t[2]));
     TSR_TRY(updates.read(t[3]));
     if (axis < 0) axis += x->ndim;
+    for (int d = 0; d < x->ndim; d++)
+        if (d != axis && t[3]->shape[d] > x->shape[d]) return TSR_ESHAPE;
     for (int64_t i = 0; i < tsr_numel(t[3]); i++) {
         int64_t at = 0, rest = i, step = 1;
         if (places[i] < 0 || places[i] >= x->shape[axis]) return TSR_EINDEX;
@@ -238,12 +240,12 @@ infiniStatus_t infiniopSelectLastTokenHidden(Desc desc, P y, C hidden, C offsets
 namespace
 {
 
-/* Elements of a packed host tensor as memory of the runtime's, which infinirtFree returns. */
+/* Elements of a packed host tensor as memory of the runtime's on the host, which infinirtFree returns. */
 tsr_status hand_out(void **out, const tsr_tensor *t)
 {
     const size_t bytes = tsr_byte_size(t);
     void *copy = nullptr;
-    if (infinirtMalloc(&copy, bytes ? bytes : 1) != INFINI_STATUS_SUCCESS) return TSR_ENOMEM;
+    if (infinirtMallocHost(&copy, bytes ? bytes : 1) != INFINI_STATUS_SUCCESS) return TSR_ENOMEM;
     if (bytes) std::memcpy(copy, t->data, bytes);
     *out = copy;
     return TSR_OK;

@@ -262,6 +262,11 @@ TEST(test_indices)
     EXPECT_INFINI(RUN_OP(Scatter, (out.desc(), x.desc(), at.desc(), source.desc(), 1, 2),
                          (out.data(), x.data(), at.data(), source.data())),
                   INFINI_STATUS_BAD_PARAM);
+    Array far({ 4, 2 }, I64), updates({ 4, 2 }, INFINI_DTYPE_F32);
+    for (const int reduction : { 0, 1, 2 }) /* there are but 3 rows */
+        EXPECT_INFINI(RUN_OP(Scatter, (out.desc(), x.desc(), far.desc(), updates.desc(), 1, reduction),
+                             (out.data(), x.data(), far.data(), updates.data())),
+                      INFINI_STATUS_BAD_TENSOR_SHAPE);
     EXPECT_INFINI(CREATE_OP(Scatter, out.desc(), x.desc(), at.desc(), source.desc(), 1, 3),
                   INFINI_STATUS_BAD_PARAM);
 }
