@@ -334,7 +334,7 @@ struct Modified {
 void rescale(double *d, double *x, double *h1, double *h2, double *flag)
 {
     const double gam = 4096, high = gam * gam, low = 1 / high;
-    while (*d != 0 && (std::fabs(*d) <= low || std::fabs(*d) >= high)) {
+    while (*d != 0 && std::isfinite(*d) && (std::fabs(*d) <= low || std::fabs(*d) >= high)) {
         const double up = std::fabs(*d) <= low ? gam : 1 / gam;
         *flag = -1;
         *d *= up * up;

@@ -226,7 +226,8 @@ TEST(test_rotmg_zeroes_the_second_component)
 {
     Handle handle;
     const double in[][4] = { { 1, 2, 3, 4 },     { 2, 1, 4, 0.5 }, { 1e-9, 3, 1, 2 },
-                             { 1e9, 1e9, 2, 1 }, { 1, 1, 2, 0 },   { -1, 1, 1, 1 } };
+                             { 1e9, 1e9, 2, 1 }, { 1, 1, 2, 0 },   { -1, 1, 1, 1 },
+                           { INFINITY, 1, 1, 1 } };
     for (const auto &v : in) {
         Array d1({}, INFINI_DTYPE_F64), d2({}, INFINI_DTYPE_F64), x1({}, INFINI_DTYPE_F64),
             y1({}, INFINI_DTYPE_F64);
@@ -246,6 +247,10 @@ TEST(test_rotmg_zeroes_the_second_component)
         }
         if (v[3] == 0) {
             EXPECT(param[0] == -2 && d1[0] == v[0]);
+            continue;
+        }
+        if (std::isinf(v[0])) { /* no scale brings it into range */
+            EXPECT(d1[0] == v[0]);
             continue;
         }
         EXPECT(is_near(h11 * v[2] + h12 * v[3], x1[0], 1e-12));
