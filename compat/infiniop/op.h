@@ -20,6 +20,7 @@
 #define COMPAT_INFINIOP_OP_H
 
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 
 #include <tessera/tessera.h>
@@ -244,6 +245,17 @@ private:
     tsr_device where_ = TSR_CPU;
 };
 
+/* What body() returns; TSR_ENOMEM where a container of its own has no room: no exception may leave here. */
+template <class Body>
+tsr_status guarded(Body &&body, tsr_tensor **t, const InfiniopDescriptor &op)
+{
+    try {
+        return body(t, op);
+    } catch (const std::exception &) {
+        return TSR_ENOMEM;
+    }
+}
+
 /* body(tensors, descriptor) -> tsr_status; tensors[i] is NULL where it was not given. The descriptor was
  * checked, or is a copy of one that was. */
 template <int N, class Body>
@@ -257,7 +269,7 @@ infiniStatus_t run_checked(const InfiniopDescriptor *desc, void *stream, const v
         t[i] = operand[i].tensor();
     }
     OnStream on(*desc, stream);
-    FACE_TRY(status_of(body(t, *desc)));
+    FACE_TRY(status_of(guarded(body, t, *desc)));
     for (int i = 0; i < desc->results; i++) FACE_TRY(operand[i].write_back());
     return INFINI_STATUS_SUCCESS;
 }
