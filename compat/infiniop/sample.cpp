@@ -254,7 +254,7 @@ tsr_status histogram(tsr_tensor **t, const InfiniopDescriptor &op)
     TSR_TRY(range_of(&low, &high, x));
     TSR_TRY(bins_of(&index, x, low, high, bins));
     TSR_TRY(tsr_reshape(&flat, index, 1, &all));
-    TSR_TRY(tsr_zeros(&host, TSR_F32, 1, &room));
+    TSR_TRY(tsr_zeros(&host, TSR_I64, 1, &room)); /* f32 cannot count beyond 2^24 by ones */
     TSR_TRY(tsr_to(&counts, host, tsr_device_of(t[1])));
     TSR_TRY(tsr_scatter(&counts, counts, flat, TSR_NUMBER(1), 0, TSR_SCATTER_ADD));
     TSR_TRY(tsr_slice(&first, counts, 0, 0, bins, 1));
