@@ -1,9 +1,14 @@
 /* attention.cpp - attention, and the caches of keys and values that it looks at. */
 #include "host.h"
 
+#include <cfloat>
+
 using namespace face;
 
 namespace {
+
+/* A scale of 0 means "the default" to the library, and 0 here: the least double scales all scores to 0. */
+double scale_of(float scale) { return scale == 0 ? DBL_MIN : scale; }
 
 /* The same slice of both, from `from` to `to` along an axis. */
 tsr_status write_slice(tsr_tensor *cache, int axis, int64_t from, int64_t to, const tsr_tensor *src)
@@ -163,7 +168,7 @@ namespace {
 /* Tensors: out, q, k_cache, v_cache, block_tables, seq_lens, alibi_slopes, and maybe cum_seq_lens_q. */
 void need_pages(Draft &draft, float scale)
 {
-    draft.op.number[0] = scale;
+    draft.op.number[0] = scale_of(scale);
     const int64_t heads = draft.dim(1, 1), kv = draft.dim(2, 1);
     draft.dtypes(0, FLOATS).one_dtype({ 0, 1, 2, 3 }).dtypes(4, INTEGERS).dtypes(5, INTEGERS)
         .dtypes(6, FLOATS).rank(1, 3, 3).rank(2, 4, 4)
@@ -299,7 +304,7 @@ infiniStatus_t infiniopCreateFlashAttentionDescriptor(Handle handle, Desc *out, 
 {
     Draft draft(TAG_FlashAttention, handle, out, 1, { y, q, k, v, total_kv_len });
     const int64_t batch = draft.dim(1, 0), heads = draft.dim(1, 1), kv = draft.dim(2, 1);
-    draft.op.number[0] = scale;
+    draft.op.number[0] = scale_of(scale);
     draft.op.integer[0] = is_causal;
     return draft.dtypes(0, FLOATS).one_dtype({ 0, 1, 2, 3 }).dtypes(4, INTEGERS).rank(1, 4, 4)
         .shape(2, { batch, kv, draft.dim(2, 2), draft.dim(1, 3) })

@@ -160,7 +160,9 @@ TEST(test_flash_attention_sees_the_first_keys)
     Handle handle;
     const size_t batch = 2, heads = 4, kv = 2, m = 3, n = 6, d = 5, e = 2;
     for (infiniDtype_t dt : { INFINI_DTYPE_F32, INFINI_DTYPE_BF16 })
-        for (char causal : { 0, 1 }) {
+        for (const int variant : { 0, 1, 2, 3 }) {
+            const char causal = variant & 1;
+            const float scale = variant & 2 ? 0.7f : 0; /* 0: all keys weigh the same */
             Array q({ batch, heads, m, d }, dt, { 200, 40, 11, 2 }), k({ batch, kv, n, d }, dt),
                 v({ batch, kv, n, e }, dt), out({ batch, heads, m, e }, dt),
                 lengths({ batch }, INFINI_DTYPE_I64);
@@ -171,7 +173,7 @@ TEST(test_flash_attention_sees_the_first_keys)
             lengths.set(1, 6);
             const auto run = [&] {
                 return RUN_OP(FlashAttention,
-                              (out.desc(), q.desc(), k.desc(), v.desc(), lengths.desc(), 0.7f, causal),
+                              (out.desc(), q.desc(), k.desc(), v.desc(), lengths.desc(), scale, causal),
                               (out.data(), q.data(), k.data(), v.data(), lengths.data()));
             };
             EXPECT_DONE(run());
@@ -183,7 +185,7 @@ TEST(test_flash_attention_sees_the_first_keys)
                     double sum = 0;
                     for (size_t x = 0; x < d; x++)
                         sum += q[((b * heads + head) * m + row) * d + x] * k[(of_kv * n + j) * d + x];
-                    return 0.7 * sum;
+                    return scale * sum;
                 }, [&](size_t j) { return v[(of_kv * n + j) * e + i % e]; });
             }, 4);
             lengths.set(0, 0);
