@@ -95,6 +95,10 @@ static inline cudaStream_t stream_of(int device, void *handle)
     return handle ? static_cast<cudaStream_t>(handle) : devices[device].own;
 }
 
+/* As cudaMemcpy2DAsync, for steps of any size. */
+cudaError_t copy_rows(void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes, size_t rows,
+                      cudaMemcpyKind kind, cudaStream_t stream);
+
 /* As cudaLaunchKernel, in less time. */
 cudaError_t queue_kernel(int device, const void *kernel, dim3 blocks, dim3 threads, size_t shared,
                          cudaStream_t stream, void **args);

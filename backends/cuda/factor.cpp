@@ -346,11 +346,9 @@ static tsr_status copy_reflectors(const Factoring &f, const Scratch &q, const Sc
     const size_t row = static_cast<size_t>(f.bytes(f.m * f.k));
     const size_t to_next = static_cast<size_t>(f.bytes(f.m * cols));
     const size_t from_next = static_cast<size_t>(f.bytes(f.m * f.n));
-    const cudaMemcpyKind here = cudaMemcpyDeviceToDevice;
-    const cudaError_t e = /* one matrix may be longer than a pitch can be */
-        f.count == 1 ? cudaMemcpyAsync(q.bytes(), a.bytes(), row, here, f.w.stream)
-                     : cudaMemcpy2DAsync(q.bytes(), to_next, a.bytes(), from_next, row,
-                                         static_cast<size_t>(f.count), here, f.w.stream);
+    const cudaError_t e =
+        copy_rows(q.bytes(), to_next, a.bytes(), from_next, row, static_cast<size_t>(f.count),
+                  cudaMemcpyDeviceToDevice, f.w.stream);
     return check(f.w.device, f.w.name(), e);
 }
 

@@ -81,13 +81,28 @@ static tsr_status download(int device, void *dst, const void *src, size_t bytes,
     return transfer(device, dst, src, bytes, stream, false);
 }
 
+cudaError_t copy_rows(void *dst, size_t dst_step, const void *src, size_t src_step, size_t bytes, size_t rows,
+                      cudaMemcpyKind kind, cudaStream_t stream)
+{
+    const size_t longest = INT32_MAX; /* the pitch that CUDA takes at most */
+    if (dst_step <= longest && src_step <= longest)
+        return cudaMemcpy2DAsync(dst, dst_step, src, src_step, bytes, rows, kind, stream);
+    for (size_t i = 0; i < rows; i++) {
+        char *to = static_cast<char *>(dst) + i * dst_step;
+        const cudaError_t e =
+            cudaMemcpyAsync(to, static_cast<const char *>(src) + i * src_step, bytes, kind, stream);
+        if (e != cudaSuccess) return e;
+    }
+    return cudaSuccess;
+}
+
 static tsr_status upload_rows(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
                               size_t bytes, size_t rows, void *stream)
 {
     TSRC_TRY(use_device(device));
     return check(device, "upload",
-                 cudaMemcpy2DAsync(dst, dst_step, src, src_step, bytes, rows, cudaMemcpyHostToDevice,
-                                   stream_of(device, stream)));
+                 copy_rows(dst, dst_step, src, src_step, bytes, rows, cudaMemcpyHostToDevice,
+                           stream_of(device, stream)));
 }
 
 static tsr_status download_rows(int device, void *dst, size_t dst_step, const void *src, size_t src_step,
@@ -95,8 +110,8 @@ static tsr_status download_rows(int device, void *dst, size_t dst_step, const vo
 {
     TSRC_TRY(use_device(device));
     return check(device, "download",
-                 cudaMemcpy2DAsync(dst, dst_step, src, src_step, bytes, rows, cudaMemcpyDeviceToHost,
-                                   stream_of(device, stream)));
+                 copy_rows(dst, dst_step, src, src_step, bytes, rows, cudaMemcpyDeviceToHost,
+                           stream_of(device, stream)));
 }
 
 static tsr_status peer(int to, void *dst, int from, const void *src, size_t bytes, void *stream)
