@@ -1,6 +1,7 @@
 /* backend.cpp - the table: which family of ops does what. */
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "cuda.h"
 
@@ -83,7 +84,11 @@ static tsr_status run(int device, const tsr_op *op)
     TSRC_TRY(use_device(device));
     const Work w = { op, device, stream_of(device, op->stream) };
     devices[device].last.store(op->kind, std::memory_order_relaxed);
-    return families[op->kind].run(w);
+    try {
+        return families[op->kind].run(w);
+    } catch (const std::bad_alloc &) { /* by a list of plans; the caller is C */
+        return say(TSR_ENOMEM, "%s: out of host memory", w.name());
+    }
 }
 
 static tsr_status run_all(int device, int n, const tsr_op *ops)
