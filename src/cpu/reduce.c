@@ -140,6 +140,7 @@ void tsri_cpu_reduce_portable(tsri_cpu_kernels *k)
     ISA(enter_f32)(k); ISA(enter_f64)(k);
     ISA(enter_c64)(k); ISA(enter_c128)(k);
     ISA(enter_integers)(k);
+    ISA(enter_short)(k);
     k->accumulate[TSRI_ACC_FIND][TSR_BOOL] = find_bool;
     k->accumulate[TSRI_ACC_NONZERO][TSR_C32] = ISA(nonzero_c32);
 #define X(ID, suffix, S, mant, exp, inf, dlpack) ISA(enter_scans_##suffix)(k);

@@ -615,7 +615,14 @@ static void short_integers(uint64_t *seed)
         }
 }
 
-TEST(test_every_sets_kernels_for_few_integers_give_what_plain_loops_do) { for_each_set(short_integers); }
+TEST(test_every_sets_kernels_for_few_integers_give_what_plain_loops_do)
+{
+    uint64_t seed = 20261119;
+    tsri_cpu_reduce_portable(&table);
+    set_name = tsri_isa_name(TSRI_ISA_PORTABLE);
+    short_integers(&seed);
+    for_each_set(short_integers);
+}
 
 /* Scans ---------------------------------------------------------------------------------------- */
 
