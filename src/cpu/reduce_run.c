@@ -544,11 +544,13 @@ static tsr_status reduce_general(tsri_reduction *r, const tsr_tensor *x, const t
     if (r->parts > 1) return run_parts(r);
     const int64_t each = tsri_loop_count(&r->reduced) * (r->joined > 1 ? r->side.n : 1);
     const int64_t cost = 1 + (int64_t)tsr_op_get_info(r->op)->flops / 2;
+    /* Kernels that compare bits take as long as their bytes. */
+    const int64_t work = r->reduce_short && r->any_column ? r->bytes : TSRI_WORK_READ * cost;
     const int64_t group = least(TSRI_SHORT_GROUP, innermost(&r->outer).n);
     const tsri_kernel kernel = { .fn = reduce_tile, .params = r,
                                  .cols = { .least = r->reduce_short ? group : 0 } };
     return tsri_loop_run_parallel(&r->outer, &kernel,
-                                  tsri_grain(TSRI_WORK_READ * ((double)each * (double)cost + 8)));
+                                  tsri_grain((double)each * (double)work + 8 * TSRI_WORK_READ));
 }
 
 tsr_status tsri_cpu_reduce(const tsr_op *op)

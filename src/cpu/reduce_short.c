@@ -4,14 +4,15 @@
 
 #ifndef TSR_FREESTANDING
 
-enum { COLUMNS = 512 };  /* for each thread, from which on columns need no parts */
+enum { COLUMNS = 256 };  /* for each of several threads, from which on columns need no parts */
 
 /* Are the outputs columns, and enough for all threads? */
 static bool has_columns(const tsri_reduction *r)
 {
     const tsri_loop *outer = &r->outer;
+    const int threads = tsri_threads_here();
     return outer->ndim > 0 && outer->dim[outer->ndim - 1].step[1] == r->bytes &&
-           tsri_loop_count(outer) >= COLUMNS * tsri_threads_here();
+           (threads == 1 || tsri_loop_count(outer) >= COLUMNS * threads);
 }
 
 /* The largest of integers and short floats, and tests for zero, are found by bits: their kernels accumulate
