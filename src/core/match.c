@@ -6,13 +6,13 @@ enum { LIST_TEXT = 96 };  /* of a list shown in a message */
 
 /* One desc against one operand, with what the message of a failure needs. */
 typedef struct attempt {
-    const tsr_signature     *s;
-    const char              *op;
-    const tsr_match_operand *o;
-    const tsr_desc          *d;
-    tsr_bindings            *b;
-    int                      index;  /* of the operand */
-    bool                     empty;  /* d has no elements; set before strides are met */
+    const tsri_signature_view *s;
+    const char                *op;
+    const tsr_match_operand   *o;
+    const tsr_desc            *d;
+    tsr_bindings              *b;
+    int                        index;  /* of the operand */
+    bool                       empty;  /* d has no elements; set before strides are met */
 } attempt;
 
 /* How every message begins: "matmul: b: ". */
@@ -174,10 +174,9 @@ static void copy_bindings(tsr_bindings *to, const tsr_bindings *from, int names)
     }
 }
 
-tsr_status tsr_match(const tsr_signature *s, const char *op, int n, const tsr_desc *const *descs,
-                     tsr_bindings *bindings)
+tsr_status tsri_match(const tsri_signature_view *s, const char *op, int n, const tsr_desc *const *descs,
+                      tsr_bindings *bindings)
 {
-    TSRI_CHECK(s, TSR_ENULL, "match: s is NULL");
     TSRI_CHECK(descs || n == 0, TSR_ENULL, "match: descs is NULL");
     TSRI_CHECK(n >= 0 && n <= s->noperands, TSR_EINVAL, "%s: %d descs for a signature of %d operands",
                op ? op : "match", n, s->noperands);
@@ -192,6 +191,14 @@ tsr_status tsr_match(const tsr_signature *s, const char *op, int n, const tsr_de
     }
     if (bindings) copy_bindings(bindings, &work, s->nnames);
     return TSR_OK;
+}
+
+tsr_status tsr_match(const tsr_signature *s, const char *op, int n, const tsr_desc *const *descs,
+                     tsr_bindings *bindings)
+{
+    TSRI_CHECK(s, TSR_ENULL, "match: s is NULL");
+    const tsri_signature_view view = tsri_view_signature(s);
+    return tsri_match(&view, op, n, descs, bindings);
 }
 
 tsr_status tsr_match_text(const char *pattern, const tsr_desc *desc)

@@ -32,6 +32,23 @@ bool tsri_has_capital(const char *word);
 /* The index of a name of this kind, or -1. */
 int tsri_find_name(const tsr_signature *s, int kind, const char *name);
 
+/* A signature whose lists lie elsewhere, so that they may be as long as they need to be. */
+typedef struct tsri_signature_view {
+    uint8_t                  noperands, nresults, nnames;
+    const tsr_match_operand *operand;
+    const tsr_match_term    *term;
+    const char             (*names)[TSR_MATCH_NAME];
+} tsri_signature_view;
+
+static inline tsri_signature_view tsri_view_signature(const tsr_signature *s)
+{
+    return (tsri_signature_view){ s->noperands, s->nresults, s->nnames, s->operand, s->term, s->names };
+}
+
+/* As tsr_match. */
+tsr_status tsri_match(const tsri_signature_view *s, const char *op, int n, const tsr_desc *const *descs,
+                      tsr_bindings *bindings);
+
 /* The most dims a list takes. */
 static inline int tsri_most_dims(const tsr_match_list *list)
 {
@@ -40,6 +57,6 @@ static inline int tsri_most_dims(const tsr_match_list *list)
 
 /* Writing (match_text.c). */
 void tsri_put_match_dtypes(tsri_text *text, uint32_t set);
-void tsri_put_match_list(tsri_text *text, const tsr_signature *s, const tsr_match_list *list);
+void tsri_put_match_list(tsri_text *text, const tsri_signature_view *s, const tsr_match_list *list);
 
 #endif

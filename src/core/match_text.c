@@ -20,7 +20,7 @@ void tsri_put_match_dtypes(tsri_text *text, uint32_t set)
     }
 }
 
-static void put_operand_dtype(tsri_text *text, const tsr_signature *s, const tsr_match_operand *o)
+static void put_operand_dtype(tsri_text *text, const tsri_signature_view *s, const tsr_match_operand *o)
 {
     if (o->dtype_name == TSRI_NO_NAME) {
         tsri_put_match_dtypes(text, o->dtypes);
@@ -33,7 +33,7 @@ static void put_operand_dtype(tsri_text *text, const tsr_signature *s, const tsr
     tsri_put_match_dtypes(text, o->dtypes);
 }
 
-static void put_term(tsri_text *text, const tsr_signature *s, const tsr_match_term *t)
+static void put_term(tsri_text *text, const tsri_signature_view *s, const tsr_match_term *t)
 {
     if (t->optional) tsri_put_char(text, '(');
     switch (t->what) {
@@ -45,7 +45,7 @@ static void put_term(tsri_text *text, const tsr_signature *s, const tsr_match_te
     if (t->optional) put_text(text, ",)");
 }
 
-void tsri_put_match_list(tsri_text *text, const tsr_signature *s, const tsr_match_list *list)
+void tsri_put_match_list(tsri_text *text, const tsri_signature_view *s, const tsr_match_list *list)
 {
     const tsr_match_term *t = s->term + list->first;
     tsri_put_char(text, '(');
@@ -56,7 +56,7 @@ void tsri_put_match_list(tsri_text *text, const tsr_signature *s, const tsr_matc
     tsri_put_char(text, ')');
 }
 
-static void put_operand(tsri_text *text, const tsr_signature *s, const tsr_match_operand *o)
+static void put_operand(tsri_text *text, const tsri_signature_view *s, const tsr_match_operand *o)
 {
     if (!tsri_streq(o->name, "tensor")) put_text(text, o->name);
     put_text(text, "{ ");
@@ -75,10 +75,12 @@ static void put_operand(tsri_text *text, const tsr_signature *s, const tsr_match
 size_t tsr_signature_to_string(char *out, size_t size, const tsr_signature *s)
 {
     tsri_text text = tsri_text_into(out, out ? size : 0);
-    for (int i = 0; s && i < s->noperands; i++) {
+    if (!s) return 0;
+    const tsri_signature_view view = tsri_view_signature(s);
+    for (int i = 0; i < s->noperands; i++) {
         if (i > 0) tsri_put_char(&text, ' ');
         if (i == s->noperands - s->nresults) put_text(&text, "-> ");
-        put_operand(&text, s, &s->operand[i]);
+        put_operand(&text, &view, &s->operand[i]);
     }
     return text.length;
 }

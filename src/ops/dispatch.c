@@ -28,7 +28,7 @@ static const char *operand_name(const context *x, int i)
 
 static const char *result_name(const context *x, int i)
 {
-    const tsr_signature *s = &x->parsed->signature;
+    const tsri_signature_view *s = &x->parsed->signature;
     return x->call->nout == 1 ? "out" : s->operand[s->noperands - s->nresults + i].name;
 }
 
@@ -98,7 +98,7 @@ static TSRI_COLD tsr_status blame_operand(const char *name, const char *operand,
     char list[96];
     tsri_text text = tsri_text_into(list, sizeof list);
     const tsr_desc *d = in[i];
-    if (p->rule.accepts[i] >> d->dtype & 1) return tsr_match(&p->signature, name, n, in, NULL);
+    if (p->rule.accepts[i] >> d->dtype & 1) return tsri_match(&p->signature, name, n, in, NULL);
     tsri_put_match_dtypes(&text, p->rule.accepts[i]);
     return tsri_fail(TSR_EDTYPE, "%s: %s: dtype must be %s, but %s is %s (tsr_cast converts)", name, operand,
                      list, operand, TSRI_DESC(d));
@@ -119,7 +119,7 @@ static TSRI_ALWAYS_INLINE tsr_status infer(tsr_desc *out, const char *name, cons
                              n, in);
     if (unmatched) return traits->infer(out, name, kind, in, params);
     memset(bindings.bound, 0, sizeof bindings.bound);
-    TSRI_TRY(tsr_match(&p->signature, name, n, in, traits->infer ? NULL : &bindings));
+    TSRI_TRY(tsri_match(&p->signature, name, n, in, traits->infer ? NULL : &bindings));
     return traits->infer ? traits->infer(out, name, kind, in, params)
                          : tsri_infer_by_signature(out, name, &p->signature, in, &bindings);
 }

@@ -16,7 +16,7 @@ static tsr_status open_question(question *q, tsr_op_kind kind, int nin, const ts
 {
     TSRI_CHECK(kind > TSR_OP_NONE && kind < TSR_OP_COUNT, TSR_EINVAL, "infer: %d is no op", (int)kind);
     const tsr_op_info *info = tsr_op_get_info(kind);
-    const tsr_signature *s = tsri_signature_of(kind);
+    const tsri_signature_view *s = tsri_signature_of(kind);
     const int most = s->noperands - s->nresults;
     const uint32_t optional = tsri_traits_of(kind)->optional;
     q->name = info->name;

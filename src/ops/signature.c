@@ -2,12 +2,10 @@
 #include "signature.h"
 #include "core/desc_int.h"
 #include "core/lock.h"
-#include "core/match_int.h"
 #include "core/mem.h"
 #include "core/status_int.h"
 
-tsri_parsed tsri_parsed_ops[TSR_OP_COUNT];
-static tsri_mutex lock = TSRI_MUTEX_INIT;
+const tsri_parsed *tsri_parsed_ops[TSR_OP_COUNT];
 
 #ifndef TSR_NO_THREADS
 /* fork() waits for the lock, which the child finds free. */
@@ -60,6 +58,7 @@ static bool is_bound(const tsr_signature *s, int term)
 static void read_rule(tsri_dtype_rule *rule, const tsr_signature *s)
 {
     rule->nin = (uint8_t)(s->noperands - s->nresults);
+    TSRI_ASSERT(rule->nin <= TSR_OP_MAX_IN);
     rule->any_sizes = true;
     for (int i = 0; i < rule->nin; i++) {
         rule->first[i] = first_of(s, i);
@@ -75,39 +74,85 @@ static void read_rule(tsri_dtype_rule *rule, const tsr_signature *s)
     read_usual(rule);
 }
 
-TSRI_COLD void tsri_parse(tsri_parsed *p, const char *signature)
+/* Parsed signatures ---------------------------------------------------------------------- */
+
+/* Room for the signatures of all rows and those that composed ops state themselves, each once, and a little
+ * more: a test parses them all. */
+enum { SIGNATURES = 192, OPERANDS = 512, TERMS = 864, NAMES = 336 };
+
+static tsri_mutex lock = TSRI_MUTEX_INIT;
+static struct {
+    int               signatures, operands, terms, names;  /* so many are in use */
+    tsr_signature     whole;                               /* the one that is being parsed */
+    tsri_parsed       signature[SIGNATURES];
+    tsr_match_operand operand[OPERANDS];
+    tsr_match_term    term[TERMS];
+    char              name[NAMES][TSR_MATCH_NAME];
+} known;
+
+int tsri_parse_room(void)
 {
     tsri_lock(&lock);
-    if (!p->ready) {
-        const tsr_status s = tsr_signature_parse(&p->signature, signature);
-        TSRI_ASSERT(s == TSR_OK);
-        (void)s;
-        read_rule(&p->rule, &p->signature);
-        tsri_store_release(&p->ready, 1);
-    }
+    const int used[] = { 100 * known.signatures / SIGNATURES, 100 * known.operands / OPERANDS,
+                         100 * known.terms / TERMS, 100 * known.names / NAMES };
     tsri_unlock(&lock);
+    int most = 0;
+    for (int i = 0; i < 4; i++) most = used[i] > most ? used[i] : most;
+    return 100 - most;
 }
 
-enum { ROWS = TSR_OP_COUNT - 1
-#define COMPOSED(...) + 1
-#include "tessera/op.def"
-};
+/* The lists of a signature, as long as they are. */
+static tsri_signature_view keep(const tsr_signature *s)
+{
+    tsr_match_operand *operand = &known.operand[known.operands];
+    tsr_match_term *term = &known.term[known.terms];
+    char (*names)[TSR_MATCH_NAME] = &known.name[known.names];
+    memcpy(operand, s->operand, s->noperands * sizeof *operand);
+    memcpy(term, s->term, s->nterms * sizeof *term);
+    memcpy(names, s->names, s->nnames * sizeof *names);
+    known.operands += s->noperands;
+    known.terms += s->nterms;
+    known.names += s->nnames;
+    return (tsri_signature_view){ s->noperands, s->nresults, s->nnames, operand, term,
+                                  (const char (*)[TSR_MATCH_NAME])names };
+}
+
+static const tsri_parsed *find_or_parse(const char *text)
+{
+    for (int i = 0; i < known.signatures; i++)
+        if (tsri_streq(known.signature[i].text, text)) return &known.signature[i];
+    const tsr_status s = tsr_signature_parse(&known.whole, text);
+    TSRI_ASSERT(s == TSR_OK);
+    (void)s;
+    tsri_parsed *p = &known.signature[known.signatures++];
+    p->text = text;
+    p->signature = keep(&known.whole);
+    read_rule(&p->rule, &known.whole);
+    return p;
+}
+
+TSRI_COLD const tsri_parsed *tsri_parse(const tsri_parsed **parsed, const char *signature)
+{
+    tsri_lock(&lock);
+    const tsri_parsed *p = find_or_parse(signature);
+    tsri_unlock(&lock);
+    tsri_store_release(parsed, p);
+    return p;
+}
 
 TSRI_COLD const tsri_parsed *tsri_parse_composed(const tsri_parsed **parsed, const char *row,
                                                  const char *signature)
 {
-    static tsri_parsed of_rows[ROWS];
     int i = 0;
+    if (signature) return tsri_parse(parsed, signature);
     while (!tsri_streq(tsr_op_row(i)->name, row)) i++;
-    tsri_parse(&of_rows[i], signature ? signature : tsr_op_row(i)->signature);
-    tsri_store_release(parsed, (const tsri_parsed *)&of_rows[i]);
-    return &of_rows[i];
+    return tsri_parse(parsed, tsr_op_row(i)->signature);
 }
 
 /* Dims ---------------------------------------------------------------------------------- */
 
 /* Which dims `...` stands for in a list that matches a rank: `count` from `*first` on. */
-static int many_dims(int *first, const tsr_signature *s, const tsr_match_list *list, int ndim)
+static int many_dims(int *first, const tsri_signature_view *s, const tsr_match_list *list, int ndim)
 {
     const int spare = ndim - list->required;
     int absent = spare < list->optional ? list->optional - spare : 0;
@@ -136,7 +181,8 @@ static bool same_many(const many *a, const many *b)
     return true;
 }
 
-static tsr_status find_many(many *out, const char *name, const tsr_signature *s, const tsr_desc *const *in)
+static tsr_status find_many(many *out, const char *name, const tsri_signature_view *s,
+                            const tsr_desc *const *in)
 {
     out->desc = NULL;
     out->first = out->count = 0;
@@ -161,7 +207,7 @@ static tsr_dtype result_dtype(const tsr_match_operand *o, const tsr_bindings *b)
 
 /* One result: names give their values, numbers themselves; an optional dim whose name is free is not there.
  */
-static tsr_status infer_result(tsr_desc *out, const char *name, const tsr_signature *s,
+static tsr_status infer_result(tsr_desc *out, const char *name, const tsri_signature_view *s,
                                const tsr_match_operand *o, const many *dots, const tsr_bindings *b)
 {
     int64_t shape[TSR_MAX_NDIM];
@@ -181,7 +227,7 @@ static tsr_status infer_result(tsr_desc *out, const char *name, const tsr_signat
     return tsri_desc_packed(out, name, result_dtype(o, b), n, shape);
 }
 
-tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, const tsr_signature *s,
+tsr_status tsri_infer_by_signature(tsr_desc *out, const char *name, const tsri_signature_view *s,
                                    const tsr_desc *const *in, const tsr_bindings *bindings)
 {
     const int nin = s->noperands - s->nresults;

@@ -1,4 +1,5 @@
 /* test_infer.c - what an op would give and cost, before there is data. */
+#include "ops/signature.h"
 #include "test.h"
 
 static tsr_desc packed(tsr_dtype dtype, int ndim, const int64_t *shape)
@@ -55,6 +56,22 @@ TEST(test_rows_are_the_ops_and_then_the_composed_ones)
         for (int i = 0; i < count; i++) EXPECT_MSG(strcmp(tsr_op_row(i)->name, row->name), "%s", row->name);
     }
     EXPECT(count > TSR_OP_COUNT);
+}
+
+/* Of the memory for parsed signatures some is left for those that composed ops state themselves. */
+TEST(test_signatures_of_all_rows_are_kept_and_each_once)
+{
+    const tsri_parsed *parsed[2] = { NULL, NULL };
+    for (int i = 0; tsr_op_row(i); i++) {
+        tsr_signature s;
+        char copy[512];
+        snprintf(copy, sizeof copy, "%s", tsr_op_row(i)->signature);
+        EXPECT_OK(tsr_signature_parse(&s, copy));
+        if (s.noperands - s.nresults > TSR_OP_MAX_IN) continue;  /* made of calls of other rows */
+        (void)tsri_parse(&parsed[0], tsr_op_row(i)->signature);
+        EXPECT(tsri_parse(&parsed[1], copy) == parsed[0] && parsed[1] == parsed[0]);
+    }
+    EXPECT_MSG(tsri_parse_room() >= 8 && tsri_parse_room() < 20, "%d per cent left", tsri_parse_room());
 }
 
 /* Descs as text: "f32(2, 3) i64(3)". Returns how many. */
