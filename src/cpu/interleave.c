@@ -64,7 +64,7 @@ static bool is_aligned(const interleaving *j)
 {
     uint64_t places = (uintptr_t)j->out->data;
     if (!j->kernels->wide || j->kernels->width * j->size != TSRI_CACHE_LINE) return false;
-    for (int d = 0; d < j->outer; d++) places |= (uint64_t)(j->out->stride[d] * j->size);
+    for (int d = 0; d < j->outer; d++) places |= (uint64_t)j->out->stride[d] * (uint64_t)j->size;
     if (j->n > TSRI_INTERLEAVE_SMALL)
         places |= (uint64_t)(j->out->stride[j->out->ndim - 2] * j->size | j->n * j->size);
     return places % TSRI_CACHE_LINE == 0;

@@ -46,7 +46,8 @@ static int64_t within(int64_t i, int64_t least, int64_t most)
 static void write_plane(tsri_rows_writer *w, const padding *p, const int64_t *at, int64_t n)
 {
     const int d = p->t->ndim - 2;
-    const int64_t step = p->t->stride[d] * tsri_dtype_size(p->t->dtype), first = at[d] - p->before[d];
+    const int64_t step = p->t->shape[d] > 1 ? p->t->stride[d] * tsri_dtype_size(p->t->dtype) : 0;
+    const int64_t first = at[d] - p->before[d];
     const char *x = plane_in_t(p, at);
     const int64_t above = x ? within(-first, 0, n) : n,
                   upto = x ? within(p->t->shape[d] - first, above, n) : n;

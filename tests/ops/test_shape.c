@@ -26,6 +26,17 @@ TEST(test_pad_looks_as_the_header_draws_it)
     tsr_release_all(&t, &y);
 }
 
+/* The stride of a dim of size 1 is any number: a product with it may not fit. */
+TEST(test_pad_takes_no_step_along_a_dim_of_size_1)
+{
+    tsr_tensor *t = NULL, *y = NULL;
+    EXPECT_OK(tsr_from_data(&t, TSR_I32, TSR_SHAPE(1, 3), (int32_t[]){ 1, 2, 3 }));
+    t->stride[0] = INT64_MIN / 2 + 7;
+    EXPECT_OK(tsr_pad(&y, t, 2, (int64_t[]){ 1, 0 }, (int64_t[]){ 0, 1 }, TSR_PAD_CONSTANT, TSR_SCALAR(9)));
+    expect_i32(y, 8, (const int32_t[]){ 9, 9, 9, 9, 1, 2, 3, 9 });
+    tsr_release_all(&t, &y);
+}
+
 /* Which of n indices stands i places on from the first of them; -1: none. */
 static int64_t padded_with(tsr_pad_mode mode, int64_t i, int64_t n)
 {
