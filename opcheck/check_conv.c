@@ -44,7 +44,8 @@ static void random_channels(trial *t, window *v)
     v->o = v->groups * (v->groups > 1 && once_in(t, 2) ? 1 : random_size(t, 1, 3, most));
 }
 
-/* The last dim may be long; the others, too, if there is room left. */
+/* The last dim may be long; the others, too, if there is room left. Few taps and places where there are many
+ * outputs: gradients that are made of other ops copy all windows. */
 static window random_window(trial *t)
 {
     window v = { .n = random_between(t, 1, 2), .dims = once_in(t, 2) ? 2 : (int)random_between(t, 1, 3) };
@@ -52,13 +53,15 @@ static window random_window(trial *t)
     const int64_t stride = random_between(t, 1, 3);
     random_channels(t, &v);
     v.single = v.n == 1 && once_in(t, 3);
-    int64_t left = most_elements(t) / 8 / v.c;
+    int64_t left = most_elements(t) / 8 / v.c / (v.o / MOST_CHANNELS + 1);
+    int64_t taps = 16 * most_elements(t) / (v.c / v.groups * v.o);
     for (int d = v.dims - 1; d >= 0; d--) {
         v.kernel[d] = d < v.dims - 1 ? random_between(t, 1, once_in(t, 8) ? 12 : 3)
                                      : random_size(t, 1, 3, once_in(t, 12) ? 300 : 12);
         v.stride[d] = plain ? stride : random_between(t, 1, 3);
         v.dilation[d] = plain || once_in(t, 2) ? 1 : random_between(t, 1, 3);
-        while (v.kernel[d] > 3 && reach_of(&v, d) > left) v.kernel[d] /= 2;
+        while (v.kernel[d] > 3 && (reach_of(&v, d) > left || v.kernel[d] > taps)) v.kernel[d] /= 2;
+        taps /= v.kernel[d];
         v.in[d] = reach_of(&v, d) + random_size(t, 0, 3, left);
         left /= v.in[d];
     }
