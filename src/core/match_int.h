@@ -17,6 +17,15 @@ enum { TSRI_TERM_ONE, TSRI_TERM_NUMBER, TSRI_TERM_NAME, TSRI_TERM_MANY };   /* _
 enum { TSRI_NAME_DIM, TSRI_NAME_STRIDE, TSRI_NAME_DTYPE };
 enum { TSRI_NO_NAME = 0xff };
 
+/* Sets of kinds, as bits. */
+enum {
+    TSRI_INTEGER = 1 << TSR_SIGNED | 1 << TSR_UNSIGNED,
+    TSRI_FLOATING = 1 << TSR_FLOATING,
+    TSRI_REAL    = TSRI_INTEGER | TSRI_FLOATING,
+    TSRI_NUMERIC = TSRI_REAL | 1 << TSR_COMPLEX,
+    TSRI_ANY     = TSRI_NUMERIC | 1 << TSR_BOOLEAN
+};
+
 /* Kinds of dtypes by name (match_parse.c), larger sets first: the normal form
  * takes the first that fits. */
 enum { TSRI_KIND_SETS = 8 };

@@ -7,21 +7,14 @@ _Static_assert((int)TSR_MATCH_NAMES < (int)TSRI_NO_NAME && TSR_MATCH_TERMS < 256
 
 /* Sets of dtypes ------------------------------------------------------------ */
 
-enum {
-    INTEGER = 1 << TSR_SIGNED | 1 << TSR_UNSIGNED,
-    REAL    = INTEGER | 1 << TSR_FLOATING,
-    NUMERIC = REAL | 1 << TSR_COMPLEX,
-    ANY     = NUMERIC | 1 << TSR_BOOLEAN
-};
-
 const tsri_kind_set tsri_kind_sets[TSRI_KIND_SETS] = {
-    { "any", ANY },
-    { "numeric", NUMERIC },
-    { "real", REAL },
-    { "integer", INTEGER },
+    { "any", TSRI_ANY },
+    { "numeric", TSRI_NUMERIC },
+    { "real", TSRI_REAL },
+    { "integer", TSRI_INTEGER },
     { "signed", 1 << TSR_SIGNED },
     { "unsigned", 1 << TSR_UNSIGNED },
-    { "floating", 1 << TSR_FLOATING },
+    { "floating", TSRI_FLOATING },
     { "complex", 1 << TSR_COMPLEX },
 };
 
@@ -199,7 +192,7 @@ static tsr_status parse_dtype(parser *p, tsr_match_operand *o)
         return parse_dtype_list(p, o);
     }
     if (variable && (tsri_has_capital(word) || tsri_find_name(p->s, TSRI_NAME_DTYPE, word) >= 0)) {
-        o->dtypes = tsri_dtypes_of_kinds(ANY);
+        o->dtypes = tsri_dtypes_of_kinds(TSRI_ANY);
         return intern(p, &o->dtype_name, TSRI_NAME_DTYPE, word, start);
     }
     p->at = start;

@@ -18,18 +18,10 @@ enum {
     CROWD = 4
 };
 
-static bool is_integer(tsr_dtype dtype)
-{
-    return tsr_dtype_kind(dtype) == TSR_SIGNED || tsr_dtype_kind(dtype) == TSR_UNSIGNED;
-}
-
 static tsr_status check_weights(const char *op, const tsr_tensor *weights, const tsr_tensor *x)
 {
     if (!weights) return TSR_OK;
-    TSRI_TRY(tsri_check_allocated(op, "weights", weights));
-    const tsr_kind kind = tsr_dtype_kind(weights->dtype);
-    TSRI_CHECK(kind != TSR_COMPLEX && kind != TSR_BOOLEAN, TSR_EDTYPE, "%s: weights is %s, and must be real",
-               op, TSRI_DESC(&weights->desc));
+    TSRI_TRY(tsri_check_kinds(op, "weights", weights, TSRI_REAL));
     TSRI_CHECK(tsr_same_shape(weights, x), TSR_ESHAPE, "%s: weights is %s, but x is %s", op,
                TSRI_DESC(&weights->desc), TSRI_DESC(&x->desc));
     return TSR_OK;
@@ -220,9 +212,7 @@ tsr_status tsr_bincount(tsr_tensor **out, const tsr_tensor *x, const tsr_tensor 
     tsr_tensor *temporary[2] = { NULL, NULL }, *made = NULL;
     const tsr_tensor *seen = x;
     TSRI_CHECK(out, TSR_ENULL, "bincount: out is NULL");
-    TSRI_TRY(tsri_check_allocated("bincount", "x", x));
-    TSRI_CHECK(is_integer(x->dtype), TSR_EDTYPE, "bincount: x is %s, and must be of integers",
-               TSRI_DESC(&x->desc));
+    TSRI_TRY(tsri_check_kinds("bincount", "x", x, TSRI_INTEGER));
     TSRI_TRY(check_weights("bincount", weights, x));
     TSRI_CHECK(minlength >= 0, TSR_EINVAL, "bincount: minlength is %lld", (long long)minlength);
     tsr_status s = tsri_as_packed_beside(&seen, &temporary[0], "bincount", TSR_I64, x);
@@ -353,13 +343,10 @@ typedef struct histogram {
 
 static tsr_status open_histogram(histogram *h)
 {
-    const tsr_kind kind = h->x ? tsr_dtype_kind(h->x->dtype) : TSR_FLOATING;
-    TSRI_TRY(tsri_check_allocated(h->op, "x", h->x));
-    TSRI_CHECK(kind != TSR_COMPLEX && kind != TSR_BOOLEAN, TSR_EDTYPE, "%s: x is %s, and must be real", h->op,
-               TSRI_DESC(&h->x->desc));
+    TSRI_TRY(tsri_check_kinds(h->op, "x", h->x, TSRI_REAL));
     TSRI_TRY(check_weights(h->op, h->weights, h->x));
     h->dtype = h->density ? TSR_F64 : h->weights ? h->weights->dtype : TSR_I64;
-    const bool is_exact = kind == TSR_FLOATING && h->x->dtype != TSR_F64;
+    const bool is_exact = tsr_dtype_kind(h->x->dtype) == TSR_FLOATING && h->x->dtype != TSR_F64;
     const tsr_tensor *x = h->x;
     TSRI_TRY(tsri_as_packed_beside(&h->x, &h->temporary[0], h->op, is_exact ? TSR_F32 : TSR_F64, x));
     if (h->weights) TSRI_TRY(tsri_as_packed_beside(&h->weights, &h->temporary[1], h->op, TSR_F64, x));
@@ -543,10 +530,7 @@ tsr_status tsr_histogram_with(tsr_tensor **counts, const tsr_tensor *x, const ts
 {
     histogram h = { .op = "histogram_with", .x = x, .weights = weights, .density = density };
     TSRI_CHECK(counts, TSR_ENULL, "histogram_with: counts is NULL");
-    TSRI_TRY(tsri_check_allocated("histogram_with", "edges", edges));
-    const tsr_kind kind = tsr_dtype_kind(edges->dtype);
-    TSRI_CHECK(kind != TSR_COMPLEX && kind != TSR_BOOLEAN, TSR_EDTYPE,
-               "histogram_with: edges is %s, and must be real", TSRI_DESC(&edges->desc));
+    TSRI_TRY(tsri_check_kinds("histogram_with", "edges", edges, TSRI_REAL));
     TSRI_CHECK(edges->ndim == 1 && edges->shape[0] > 1, TSR_ESHAPE,
                "histogram_with: edges is %s, and must be a vector of 2 or more", TSRI_DESC(&edges->desc));
     return end_histogram(&h, histogram_by_edges(&h, counts, edges));

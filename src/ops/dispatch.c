@@ -95,13 +95,8 @@ static TSRI_ALWAYS_INLINE int find_refused(const tsri_dtype_rule *rule, bool any
 static TSRI_COLD tsr_status blame_operand(const char *name, const char *operand, const tsri_parsed *p, int i,
                                           int n, const tsr_desc *const *in)
 {
-    char list[96];
-    tsri_text text = tsri_text_into(list, sizeof list);
-    const tsr_desc *d = in[i];
-    if (p->rule.accepts[i] >> d->dtype & 1) return tsri_match(&p->signature, name, n, in, NULL);
-    tsri_put_match_dtypes(&text, p->rule.accepts[i]);
-    return tsri_fail(TSR_EDTYPE, "%s: %s: dtype must be %s, but %s is %s (tsr_cast converts)", name, operand,
-                     list, operand, TSRI_DESC(d));
+    if (p->rule.accepts[i] >> in[i]->dtype & 1) return tsri_match(&p->signature, name, n, in, NULL);
+    return tsri_fail_dtype(name, operand, p->rule.accepts[i], in[i]);
 }
 
 /* Descs are not matched with the signature where the op's own rule checks all that a signature says. */

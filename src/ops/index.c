@@ -30,10 +30,7 @@ static void unflatten(int64_t *index, const tsr_desc *d, int64_t k)
 
 tsr_status tsri_as_integers(const tsr_tensor **t, tsr_tensor **temporary, const char *op, const char *what)
 {
-    TSRI_TRY(tsri_check_allocated(op, what, *t));
-    const tsr_kind kind = tsr_dtype_kind((*t)->dtype);
-    TSRI_CHECK(kind == TSR_SIGNED || kind == TSR_UNSIGNED, TSR_EDTYPE,
-               "%s: %s is %s, and must be of integers", op, what, TSRI_DESC(&(*t)->desc));
+    TSRI_TRY(tsri_check_kinds(op, what, *t, TSRI_INTEGER));
     return tsri_as_dtype(t, temporary, TSR_I64);
 }
 

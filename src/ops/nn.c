@@ -245,10 +245,8 @@ tsr_status tsr_dropout(tsr_tensor **out, const tsr_tensor *x, double p, uint64_t
 
 tsr_status tsr_global_avg_pool(tsr_tensor **out, const tsr_tensor *x)
 {
-    TSRI_TRY(tsri_check_allocated("global_avg_pool", "x", x));
+    TSRI_TRY(tsri_check_kinds("global_avg_pool", "x", x, TSRI_FLOATING));
     TSRI_CHECK(x->ndim == 3, TSR_ESHAPE, "global_avg_pool: x is %s, and must be (batch, seq, feat)",
                TSRI_DESC(&x->desc));
-    TSRI_CHECK(tsr_dtype_kind(x->dtype) == TSR_FLOATING, TSR_EDTYPE,
-               "global_avg_pool: x is %s, and must be floating", TSRI_DESC(&x->desc));
     return tsri_as_of("global_avg_pool", tsr_mean(out, x, 1, (const int[]){ 1 }, false));
 }

@@ -43,6 +43,15 @@ tsr_status tsri_make_beside(tsr_tensor **out, const char *op, const tsr_desc *de
     return tsri_make(out, op, desc, beside->device, here ? TSR_MEMORY_HOST : beside->memory);
 }
 
+tsr_status tsri_fail_dtype(const char *op, const char *what, uint32_t dtypes, const tsr_desc *d)
+{
+    char list[96];
+    tsri_text text = tsri_text_into(list, sizeof list);
+    tsri_put_match_dtypes(&text, dtypes);
+    return tsri_fail(TSR_EDTYPE, "%s: %s: dtype must be %s, but %s is %s (tsr_cast converts)", op, what, list,
+                     what, TSRI_DESC(d));
+}
+
 tsr_status tsri_check_of_list(const char *op, const char *what, int i, const tsr_tensor *t)
 {
     if (TSRI_LIKELY(tsr_is_allocated(t))) return TSR_OK;

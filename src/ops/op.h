@@ -3,7 +3,7 @@
 #define TSRI_OP_H
 
 #include "backend/run.h"
-#include "tessera/match.h"
+#include "core/match_int.h"
 
 /* A tensor without data that has this desc, for a question about descs alone; returns t. */
 static inline const tsr_tensor *tsri_tensor_like(tsr_tensor *t, const tsr_desc *d)
@@ -36,6 +36,17 @@ typedef enum tsri_origin {
  * device of this thread (tsri_device_here). */
 tsr_status tsri_result(tsr_tensor **out, tsri_origin *origin, const char *op, const tsr_desc *desc,
                        const tsr_tensor *beside);
+
+/* TSR_EDTYPE: `what` is of none of these dtypes, as bits. */
+tsr_status tsri_fail_dtype(const char *op, const char *what, uint32_t dtypes, const tsr_desc *d) TSRI_COLD;
+
+/* tsri_check_allocated of an operand whose dtype must be of these kinds. */
+static inline tsr_status tsri_check_kinds(const char *op, const char *what, const tsr_tensor *t, int kinds)
+{
+    TSRI_TRY(tsri_check_allocated(op, what, t));
+    if (TSRI_LIKELY(kinds >> tsr_dtype_kind(t->dtype) & 1)) return TSR_OK;
+    return tsri_fail_dtype(op, what, tsri_dtypes_of_kinds(kinds), &t->desc);
+}
 
 /* tsri_check_allocated of tensor i of a list, which messages call "operand 3". */
 tsr_status tsri_check_of_list(const char *op, const char *what, int i, const tsr_tensor *t);

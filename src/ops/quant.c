@@ -337,12 +337,10 @@ static bool is_zero_dtype(tsr_dtype d) { return d == TSR_I8 || d == TSR_U8 || d 
 static tsr_status check_matrix(const factor *f)
 {
     TSRI_TRY(tsri_check_allocated(product, f->names[0], f->x));
-    TSRI_TRY(tsri_check_allocated(product, f->names[1], f->scale));
+    TSRI_TRY(tsri_check_kinds(product, f->names[1], f->scale, TSRI_FLOATING));
     if (f->zero) TSRI_TRY(tsri_check_allocated(product, f->names[2], f->zero));
     TSRI_CHECK(f->x->dtype == TSR_I8 || f->x->dtype == TSR_U8, TSR_EDTYPE,
                "%s: %s is %s, and must be i8 or u8", product, f->names[0], TSRI_DESC(&f->x->desc));
-    TSRI_CHECK(tsr_dtype_kind(f->scale->dtype) == TSR_FLOATING, TSR_EDTYPE,
-               "%s: %s is %s, and must be floating", product, f->names[1], TSRI_DESC(&f->scale->desc));
     TSRI_CHECK(!f->zero || is_zero_dtype(f->zero->dtype), TSR_EDTYPE,
                "%s: %s is %s, and must be i8, u8, i16 or i32", product, f->names[2],
                TSRI_DESC(&f->zero->desc));
@@ -479,9 +477,7 @@ static tsr_status infer_product(tsr_desc *out, const factor *a, const factor *b,
                                (const tsr_desc *const[]){ &a->x->desc, &b->x->desc, NULL }, NULL));
     out->dtype = dtype;
     if (!bias) return TSR_OK;
-    TSRI_TRY(tsri_check_allocated(product, "bias", bias));
-    TSRI_CHECK(tsr_dtype_kind(bias->dtype) == TSR_FLOATING, TSR_EDTYPE,
-               "%s: bias is %s, and must be floating", product, TSRI_DESC(&bias->desc));
+    TSRI_TRY(tsri_check_kinds(product, "bias", bias, TSRI_FLOATING));
     TSRI_CHECK(tsri_desc_expand(&seen, &bias->desc, out->ndim, out->shape) == TSR_OK, TSR_ESHAPE,
                "%s: bias is %s, which does not broadcast to %s", product, TSRI_DESC(&bias->desc),
                TSRI_DESC(out));

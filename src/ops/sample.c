@@ -370,9 +370,7 @@ static tsr_status check_logits(const char *op, const tsr_tensor *logits)
 
 static tsr_status check_sample(const char *op, const tsr_tensor *logits, const tsr_sample_params *p)
 {
-    TSRI_TRY(tsri_check_allocated(op, "logits", logits));
-    TSRI_CHECK(tsr_dtype_kind(logits->dtype) == TSR_FLOATING, TSR_EDTYPE,
-               "%s: logits is %s, and must be floating", op, TSRI_DESC(&logits->desc));
+    TSRI_TRY(tsri_check_kinds(op, "logits", logits, TSRI_FLOATING));
     TSRI_TRY(check_rows(op, "logits", &logits->desc));
     TSRI_CHECK(p->temperature >= 0 && p->temperature - p->temperature == 0, TSR_EINVAL,
                "%s: temperature is %g, and must be finite and not negative", op, p->temperature);

@@ -407,7 +407,7 @@ TEST(test_bad_arguments_of_choices_are_refused_in_words)
     EXPECT_FAILS(tsr_multinomial(&z, f, 4, false, 1), TSR_EINVAL,
                  "4 samples without replacement of f32(2, 3");
     EXPECT_FAILS(tsr_multinomial(&i, f, 2, false, 1), TSR_ESHAPE, "multinomial: the result is i64(2, 2");
-    EXPECT_FAILS(tsr_sample(&z, i, 1, 0, 1, 1), TSR_EDTYPE, "sample: logits is i64");
+    EXPECT_FAILS(tsr_sample(&z, i, 1, 0, 1, 1), TSR_EDTYPE, "sample: logits: dtype must be floating");
     EXPECT_FAILS(tsr_sample(&z, scalar, 1, 0, 1, 1), TSR_ESHAPE, "a dim to choose along");
     EXPECT_FAILS(tsr_sample(&z, empty, 1, 0, 1, 1), TSR_ESHAPE, "nothing to choose from");
     EXPECT_FAILS(tsr_sample(&z, f, -1, 0, 1, 1), TSR_EINVAL, "temperature is -1");
