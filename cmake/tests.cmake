@@ -50,14 +50,22 @@ add_test_programs(oom "*.c")
 add_test_programs(fuzz "fuzz_*.c")
 add_test_programs(net "test_*.c")
 
+target_sources(net-test_net PRIVATE tests/net/net.c)
+target_sources(fuzz-fuzz_ops PRIVATE tests/net/net.c)
 target_sources(fuzz-fuzz_files PRIVATE tests/fuzz/repair.c)
 target_sources(unit-test_hdf5 PRIVATE tests/fuzz/repair.c)
 target_sources(unit-test_hdf5_odd PRIVATE tests/fuzz/repair.c)
 
-# What reads input is followed by libFuzzer; kernels, which are most of the library, would only slow it down.
+# What reads input is followed by libFuzzer, and each of its comparisons. Of what runs ops it only counts the
+# branches: numbers that are compared there are mostly elements. Kernels of portable.c, which a table chooses, would
+# slow it down.
 if(TSR_FUZZER)
     file(GLOB followed_sources CONFIGURE_DEPENDS src/core/*.c src/io/*.c src/interop/*.c)
     set_property(SOURCE ${followed_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
+    file(GLOB_RECURSE counted_sources CONFIGURE_DEPENDS src/backend/*.c src/ops/*.c src/cpu/*.c)
+    list(FILTER counted_sources EXCLUDE REGEX "portable.*[.]c$")
+    set_property(SOURCE ${counted_sources} APPEND PROPERTY COMPILE_OPTIONS
+        -fsanitize-coverage=inline-8bit-counters,pc-table)
 endif()
 
 # The expressions of tsr eval, which find ops by their names in the program.

@@ -130,10 +130,12 @@ void make_matrices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t 
     const int own = once_in(t, 4) ? ndim - 2 : 0;
     make_output(t, slot, dtype, ndim - own, shape + own);
     GO_ON(t);
+    const unsigned char *bytes_end = begin_elements(t, INT64_MAX);  /* random ones, which are regular */
     for (int64_t k = 0; k < count_of(ndim - own, shape + own); k++) {
         const double re = random_part(t);
         write_value(dtype, element(t->tensor[slot], k), complex_value(re, random_part(t)));
     }
+    end_elements(t, bytes_end);
     if (own) NEED(t, tsr_expand(&t->tensor[slot], t->tensor[slot], ndim, shape));
 }
 

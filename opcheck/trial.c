@@ -146,7 +146,7 @@ uint64_t trial_random(uint64_t seed, const check *c, int64_t pass)
     return h + (uint64_t)pass * 0x632be59bd9b4e019u;
 }
 
-uint64_t random_bits(trial *t)
+static uint64_t made_bits(trial *t)
 {
     uint64_t z = (t->random += 0x9e3779b97f4a7c15u); /* SplitMix64 */
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -154,9 +154,31 @@ uint64_t random_bits(trial *t)
     return z ^ (z >> 31);
 }
 
-int64_t random_below(trial *t, int64_t n) { return (int64_t)(random_bits(t) % (uint64_t)n); }
-bool    once_in(trial *t, int64_t n) { return random_below(t, n) == 0; }
-int64_t random_between(trial *t, int64_t low, int64_t high) { return low + random_below(t, high - low + 1); }
+/* From the bytes, as many as numbers up to `most` have. */
+static uint64_t draw(trial *t, uint64_t most)
+{
+    uint64_t drawn = 0;
+    if (t->bytes == t->bytes_end) return made_bits(t);
+    for (; most > 0 && t->bytes < t->bytes_end; most >>= 8) drawn = drawn << 8 | *t->bytes++;
+    return drawn;
+}
+
+uint64_t random_bits(trial *t) { return draw(t, UINT64_MAX); }
+int64_t  random_below(trial *t, int64_t n) { return (int64_t)(draw(t, (uint64_t)n - 1) % (uint64_t)n); }
+bool     once_in(trial *t, int64_t n) { return random_below(t, n) == 0; }
+int64_t  random_between(trial *t, int64_t low, int64_t high) { return low + random_below(t, high - low + 1); }
+
+const unsigned char *begin_elements(trial *t, int64_t n)
+{
+    enum { FEW = 12 };
+    const unsigned char *end = t->bytes_end;
+    if (n <= FEW || t->bytes == end) return end;
+    t->random ^= draw(t, UINT16_MAX);
+    t->bytes_end = t->bytes;
+    return end;
+}
+
+void end_elements(trial *t, const unsigned char *bytes_end) { t->bytes_end = bytes_end; }
 
 static void shuffle(trial *t, int n, int *order)
 {
@@ -531,8 +553,10 @@ void make_input(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *sh
     make(t, slot, dtype, ndim, shape, true);
     GO_ON(t);
     const int64_t n = count_of(ndim, shape);
+    const unsigned char *bytes_end = begin_elements(t, n);
     for (int64_t k = 0; k < n; k++)
         write_value(dtype, element(t->tensor[slot], k), random_value(t, dtype, with));
+    end_elements(t, bytes_end);
     keep_operand(t, slot);
     mirrors_end();
 }
@@ -542,10 +566,12 @@ void make_indices(trial *t, int slot, tsr_dtype dtype, int ndim, const int64_t *
     make(t, slot, dtype, ndim, shape, true);
     GO_ON(t);
     const int64_t n = count_of(ndim, shape);
+    const unsigned char *bytes_end = begin_elements(t, n);
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = random_between(t, is_signed(dtype) ? -limit : 0, limit - 1);
         write_value(dtype, element(t->tensor[slot], k), integer_value(dtype, (uint64_t)i));
     }
+    end_elements(t, bytes_end);
     keep_operand(t, slot);
     mirrors_end();
 }

@@ -73,6 +73,7 @@ struct trial {
     bool         skipped;  /* this machine cannot do it */
     bool         differs;  /* it failed by what it compared, not by a call */
     char         why[800]; /* it failed, or was skipped */
+    const unsigned char *bytes, *bytes_end; /* random numbers are taken from these while there are any */
     tsr_tensor  *tensor[TRIAL_TENSORS];  /* start as NULL, and are released at the end */
 };
 
@@ -205,11 +206,16 @@ void *trial_room(trial *t, size_t bytes);
 int64_t first_sample(trial *t, int64_t n, int64_t cost);
 int64_t next_sample(trial *t, int64_t k, int64_t n, int64_t cost);
 
-/* Random numbers: 0 .. n - 1, low .. high, once in n. */
+/* Random numbers: 0 .. n - 1, low .. high, once in n. From the trial's bytes a number takes no more than it
+ * needs. */
 uint64_t random_bits(trial *t);
 int64_t  random_below(trial *t, int64_t n);
 int64_t  random_between(trial *t, int64_t low, int64_t high);
 bool     once_in(trial *t, int64_t n);
+
+/* Around the draws of n elements: those of many follow from one, and leave the bytes to other choices. */
+const unsigned char *begin_elements(trial *t, int64_t n);
+void                 end_elements(trial *t, const unsigned char *bytes_end);
 
 /* low .. high, or once in a while a size at which kernels end, up to `most`. */
 int64_t random_size(trial *t, int64_t low, int64_t high, int64_t most);

@@ -6,13 +6,10 @@
  *     test_net --only "matmul f64" --scale edges --seed 7 --trial 31    one trial again
  *     test_net --only matmul            every check of that family, or whose name begins so
  *
- * A trial is run with one thread and compared with the references, in memory between pages that cannot
- * be accessed, the library's own blocks included. The same trial is run again with 2, 3, 5 or 8 threads,
- * every loop split as finely and unevenly as its function allows: the bits must be the same, and nothing
- * but the results may have been written. Sizes are drawn from those at which the kernels of this
- * instruction set end (TSR_ISA lowers it). Some trials write their results around the caches, as only
- * large ones are otherwise, some use none of the libraries that others wrote, and in some the numbers that
- * suit a processor are others: what is for large operands is done with small ones then.
+ * A trial is run as net.h says, the second time with 2, 3, 5 or 8 threads. Sizes are drawn from those at
+ * which the kernels of this instruction set end (TSR_ISA lowers it). Some trials write their results around
+ * the caches, as only large ones are otherwise, some use none of the libraries that others wrote, and in some
+ * the numbers that suit a processor are others: what is for large operands is done with small ones then.
  *
  * A failure is tried again with smaller tensors, and the smallest that fails is told.
  */
@@ -21,15 +18,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/threads_int.h"
-#include "cpu/cpu_run.h"
-#include "cpu/edges.h"
-#include "cpu/kernels.h"
-#include "ops/dispatch.h"
-#include "opcheck/guard.h"
-#include "opcheck/trial.h"
+#include "net.h"
 
-enum { MOST_EDGES = 256, TOLD = 25, MOST_MORE = 64 };
+enum { TOLD = 25, MOST_MORE = 64 };
 
 /* Tensors of a few elements, of those where kernels end, and of the middle. */
 typedef struct scale {
@@ -55,151 +46,19 @@ static struct {
     const char *scale;
     int         part, parts;    /* part of so many of the list of checks */
     check_list  list;
-    int64_t     edges[MOST_EDGES];
-    int         nedges;
-    int64_t     trials, runs, failed;
+    int64_t     trials, failed;
 } net = { .seed = 1, .trial = -1, .parts = 1 };
-
-/* What a trial gave ------------------------------------------------------------------------- */
-
-/* Elements of the results, in row-major order. */
-typedef struct outcome {
-    size_t         bytes[TRIAL_TENSORS];
-    unsigned char *data[TRIAL_TENSORS];
-} outcome;
-
-static bool keep_outcome(outcome *o, const trial *t)
-{
-    for (int i = 0; i < TRIAL_TENSORS; i++) {
-        const tsr_tensor *r = t->tensor[i];
-        if (!r || t->before[i] || !tsr_is_allocated(r)) continue;
-        const size_t size = size_of(r->dtype);
-        o->bytes[i] = (size_t)tsr_numel(r) * size;
-        o->data[i] = malloc(o->bytes[i] + 1);
-        if (!o->data[i]) return false;
-        for (int64_t k = 0; k < tsr_numel(r); k++) memcpy(o->data[i] + (size_t)k * size, element(r, k), size);
-    }
-    return true;
-}
-
-static void free_outcome(outcome *o)
-{
-    for (int i = 0; i < TRIAL_TENSORS; i++) free(o->data[i]);
-}
-
-static void compare_outcomes(trial *t, const outcome *alone, const outcome *shared, int threads)
-{
-    for (int i = 0; i < TRIAL_TENSORS && !t->failed; i++) {
-        if (alone->bytes[i] != shared->bytes[i])
-            fail_trial(t, "with %d threads result %d has another size", threads, i);
-        if (t->failed || alone->bytes[i] == 0 || !memcmp(alone->data[i], shared->data[i], alone->bytes[i]))
-            continue;
-        const tsr_dtype dtype = t->tensor[i]->dtype;
-        for (size_t at = 0; at < alone->bytes[i] && !t->failed; at += size_of(dtype)) {
-            char text[160], one[64], many[64];
-            if (same_bits(dtype, alone->data[i] + at, shared->data[i] + at)) continue; /* a NaN is any NaN */
-            tsr_desc_to_string(text, sizeof text, &t->tensor[i]->desc);
-            fail_trial(t, "with %d threads element %zu of result %d, %s, is %s, and with one %s", threads,
-                       at / size_of(dtype), i, text, value_text(many, dtype, shared->data[i] + at),
-                       value_text(one, dtype, alone->data[i] + at));
-        }
-    }
-}
-
-/* Tuning -------------------------------------------------------------------------------------- */
-
-/* A number as it is, the least that it may be, or one a little or much above that. */
-static int64_t draw_number(uint64_t *random, int64_t usual, int64_t least, int64_t most)
-{
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    const uint64_t r = *random >> 33;
-    const int64_t above = (int64_t)((r >> 7) % (UINT64_C(1) << (r >> 2) % 22));
-    if (r % 4 == 0) return usual;
-    return r % 4 < 3 ? least : above < most - least ? least + above : most;
-}
-
-/* Of the numbers that suit a processor, those that kernels read while they run: any within their limits must
- * give the same results. */
-static void draw_tuning(tsri_tuning *t, uint64_t random)
-{
-#define PLAIN(type, name, least, most) t->name = (type)draw_number(&random, t->name, least, most);
-#define MEMBER(group, name, least, most) t->group.name = draw_number(&random, t->group.name, least, most);
-#define PRODUCTS(name, least, most) MEMBER(products, name, least, most)
-#define CONV(name, least, most)     MEMBER(conv, name, least, most)
-#define INDEXING(name, least, most) MEMBER(indexing, name, least, most)
-#define COPIES(name, least, most)   MEMBER(copies, name, least, most)
-#define OF_LANES(name, least, most) MEMBER(lanes, name, least, most)
-#include "cpu/tuning/fields.def"
-}
-
-static void choose_tuning(uint64_t random)
-{
-    static const tsri_tuning *usual;
-    static tsri_tuning drawn;
-    if (!usual) usual = tsri_tuning_get();
-    drawn = *usual;
-    draw_tuning(&drawn, random);
-    tsri_tuning_used = (random >> 52) % 3 == 0 ? &drawn : usual;
-}
 
 /* One trial --------------------------------------------------------------------------------- */
 
-typedef struct verdict {
-    bool failed;
-    char why[800];
-} verdict;
-
-/* Runs it and keeps what it gave. */
-static void run_with(trial *t, const check *c, uint64_t random, const trial_settings *how, int threads,
-                     outcome *o)
-{
-    *t = (trial){ .check = c, .how = how, .random = random };
-    tsri_split_finely(threads > 1);
-    if (tsr_set_threads(threads) != TSR_OK) fail_trial(t, "no %d threads", threads);
-    run_trial(t);
-    if (!t->failed && !keep_outcome(o, t)) fail_trial(t, "no memory for what it gave");
-    net.runs++;
-}
-
-/* The same for all runs of a trial. */
-static void choose_kernels(uint64_t random)
-{
-    tsri_cpu_stream_from((random >> 40) % 3 == 0 ? 1 : 0);
-    tsr_set_external((random >> 44) % 2 == 0);
-    tsri_prefer_parts((random >> 48) % 6 == 0);
-    choose_tuning(random);
-}
-
 static verdict try_trial(const check *c, uint64_t random, const scale *s, int threads)
 {
-    choose_kernels(random);
-    const trial_settings checked = { .elements = s->elements, .edges = net.edges, .guarded = true,
-                                     .nedges = s->edges ? net.nedges : 0 };
-    trial_settings unchecked = checked;
-    unchecked.unchecked = true;
-    const int64_t faults = guard_faults();
-    trial alone, shared;
-    outcome a = { { 0 }, { NULL } }, b = { { 0 }, { NULL } };
-    run_with(&alone, c, random, &checked, 1, &a);
-    end_trial(&alone);
-    const bool failed = alone.failed;
-    verdict v = { .failed = alone.failed };
-    memcpy(v.why, alone.why, sizeof v.why);
-    if (!failed && !alone.skipped) {
-        run_with(&shared, c, random, &unchecked, threads, &b);
-        if (!shared.failed) compare_outcomes(&shared, &a, &b, threads);
-        end_trial(&shared);
-        v.failed = shared.failed;
-        memcpy(v.why, shared.why, sizeof v.why);
-    }
-    free_outcome(&a);
-    free_outcome(&b);
-    if (!v.failed && guard_faults() != faults) {
-        v.failed = true;
-        snprintf(v.why, sizeof v.why,
-                 "memory beside a block of the library was written, or freed with another size");
-    }
-    return v;
+    const net_trial what = {
+        .check = c, .random = random, .elements = s->elements, .edges = s->edges, .threads = threads,
+        .streams = (random >> 40) % 3 == 0, .external = (random >> 44) % 2 == 0,
+        .parts = (random >> 48) % 6 == 0, .tuning = (random >> 52) % 3 == 0 ? random : 0,
+    };
+    return net_try(&what);
 }
 
 /* Failures ----------------------------------------------------------------------------------- */
@@ -295,16 +154,11 @@ int main(int argc, char **argv)
                 "[--part K/N]\n");
         return 2;
     }
-    list_everything(&net.list);
-    net.nedges = tsri_cpu_edges(net.edges, MOST_EDGES);
-    if (net.list.full || guard_library(true) != TSR_OK) {
-        fprintf(stderr, "cannot begin: %s\n", tsr_last_error());
-        return 2;
-    }
+    net_begin(&net.list);
     for (int i = 0; i < SCALES; i++)
         if (!net.scale || !strcmp(net.scale, scales[i].name)) run_scale(&scales[i]);
-    printf("%lld trials of %d checks, %lld runs, sizes around %d edges\n", (long long)net.trials,
-           net.list.count, (long long)net.runs, net.nedges);
+    printf("%lld trials of %d checks, sizes around %d edges\n", (long long)net.trials, net.list.count,
+           net_edges());
     printf("%lld passed, %lld failed, 0 skipped\n", (long long)(net.trials - net.failed),
            (long long)net.failed);
     free(net.list.item);
