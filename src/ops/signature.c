@@ -7,17 +7,6 @@
 
 const tsri_parsed *tsri_parsed_ops[TSR_OP_COUNT];
 
-#ifndef TSR_NO_THREADS
-/* fork() waits for the lock, which the child finds free. */
-static void before_fork(void) { tsri_lock(&lock); }
-static void after_fork(void) { tsri_unlock(&lock); }
-
-__attribute__((constructor)) static void watch_forks(void)
-{
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
-}
-#endif
-
 /* Dtypes -------------------------------------------------------------------------------- */
 
 static bool is_one(uint32_t set) { return (set & (set - 1)) == 0; }
@@ -89,6 +78,17 @@ static struct {
     tsr_match_term    term[TERMS];
     char              name[NAMES][TSR_MATCH_NAME];
 } known;
+
+#ifndef TSR_NO_THREADS
+/* fork() waits for the lock, which the child finds free. */
+static void before_fork(void) { tsri_lock(&lock); }
+static void after_fork(void) { tsri_unlock(&lock); }
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+#endif
 
 int tsri_parse_room(void)
 {
