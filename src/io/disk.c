@@ -364,13 +364,16 @@ static tsr_status create_beside(tsri_sink *s)
 
 /* Streams --------------------------------------------------------------------------------- */
 
-/* The descriptor that a path of a stream stands for; -1 if it is no such path. */
+/* The descriptor that a path of a stream stands for; -1 if it is no such path. One of many zeros is none
+ * either: the sink keeps the path. */
 static int stream_of(const char *path)
 {
+    enum { LONGEST = 64 };
     static const char before[] = "/dev/fd/";
     int n = 0;
     if (strcmp(path, "/dev/stdout") == 0) return 1;
     if (strncmp(path, before, sizeof before - 1) != 0 || !path[sizeof before - 1]) return -1;
+    if (strlen(path) > LONGEST) return -1;
     for (const char *p = path + sizeof before - 1; *p; p++) {
         if (*p < '0' || *p > '9' || n > 99999) return -1;
         n = n * 10 + (*p - '0');

@@ -326,6 +326,14 @@ TEST(test_paths_that_only_look_like_streams_are_none)
     static const char *const paths[] = { "/dev/fd/", "/dev/fd/x", "/dev/fd/!", "/dev/fd/10000000000" };
     tsr_tensor *t = counted(3);
     for (int i = 0; i < 4; i++) EXPECT_STATUS(write_to(paths[i], "npy", t, false), TSR_EIO);
+    for (size_t zeros = 100; zeros <= 100000; zeros *= 1000) { /* of a number that is small all the same */
+        char *path = calloc(1, zeros + 16);
+        memcpy(path, "/dev/fd/", 8);
+        memset(path + 8, '0', zeros);
+        path[8 + zeros] = '1';
+        EXPECT_STATUS(write_to(path, "npy", t, false), TSR_EIO);
+        free(path);
+    }
     tsr_release(&t);
 }
 
