@@ -526,13 +526,14 @@ static tsr_status fill_fresh(tsr_tensor *t, tsri_source *s, const tsri_entry *e,
     return TSR_OK;
 }
 
-/* A tensor in memory of its own. With TSR_MAX_NDIM dims a part cannot be gathered, as gather() adds a dim for
- * the bytes of an element: all of the tensor is read, and the part taken. */
+/* A tensor in memory of its own; one with strides (e->stride) only without elements. With TSR_MAX_NDIM dims a
+ * part cannot be gathered, as gather() adds a dim for the bytes of an element: all of the tensor is read, and
+ * the part taken. */
 static tsr_status read_copy(tsr_tensor **out, tsri_source *s, const tsri_entry *e, const tsr_desc *cut,
                             int64_t start)
 {
     const tsr_desc stored = tsri_entry_desc(e);
-    const bool whole_first = !is_whole(cut, &stored) && cut->ndim == TSR_MAX_NDIM;
+    const bool whole_first = !is_whole(cut, &stored) && cut->ndim == TSR_MAX_NDIM && tsr_desc_numel(cut) > 0;
     tsr_tensor *t = NULL, *part = NULL;
     tsr_desc packed;
     TSRI_TRY(tsr_desc_packed_like(&packed, whole_first ? &stored : cut, e->dtype));

@@ -579,6 +579,31 @@ TEST(test_long_pickles_of_one_op_end)
     free(pickle);
 }
 
+/* Of as many dims as there can be, with gaps that are far larger than the elements. */
+TEST(test_nothing_of_a_strided_tensor_of_all_dims_is_read_as_nothing)
+{
+#define ONES "K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1"
+    static const char text[] = "\x80\2" TENSOR(INTS, SIX, "K\0(K\2" ONES "t(J\0\0\x10\0" ONES "t") ".";
+    const size_t bytes = ((1 << 20) + 1) * sizeof(int32_t);
+    char *storage = calloc(1, bytes);
+    unsigned char *zip = malloc(bytes + 1024);
+    const zip_member members[] = { { "x/data.pkl", text, sizeof text - 1 }, { "x/data/0", storage, bytes } };
+    tsr_file *f = NULL;
+    tsr_tensor *t = NULL;
+    memcpy(storage, "\5", 1);
+    memcpy(storage + bytes - 4, "\7", 1);
+    EXPECT_OK(tsr_file_open_bytes(&f, zip, zip_make(zip, members, 2), "x.pt", NULL));
+    EXPECT_OK(tsr_file_read_slice(&t, f, NULL, 1, (tsr_file_range[]){ { 1, 1, 1 } }));
+    EXPECT(t && t->ndim == 16 && tsr_numel(t) == 0);
+    tsr_release(&t);
+    EXPECT_OK(tsr_file_read_slice(&t, f, NULL, 1, (tsr_file_range[]){ { 1, 2, 1 } }));
+    EXPECT(t && tsr_numel(t) == 1 && element(t, 0) == 7);
+    tsr_release(&t);
+    tsr_file_close(&f);
+    free(zip);
+    free(storage);
+}
+
 TEST(test_a_zip_file_without_what_a_checkpoint_has_is_told)
 {
     static const char none[] = "\x80\2" TENSOR(INTS, SIX, "K\0K\2\x85K\1\x85") ".";
