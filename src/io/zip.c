@@ -43,6 +43,16 @@ static tsr_status find_end(uint64_t *out, const tsr_file *f, unsigned char end[T
     return status;
 }
 
+/* Is there a locator of the 64-bit record just before the end? */
+static tsr_status find_locator(bool *out, const tsr_file *f, uint64_t end)
+{
+    unsigned char p[4] = { 0 };
+    if (end >= TSRI_ZIP_LOCATOR)
+        TSRI_TRY(tsri_source_read(f->parts[0], p, end - TSRI_ZIP_LOCATOR, sizeof p));
+    *out = tsri_get32(p) == 0x07064b50;
+    return TSR_OK;
+}
+
 /* The 64-bit record, which a locator just before the end leads to. */
 static tsr_status read_end64(directory *out, const tsr_file *f, uint64_t end)
 {
@@ -67,8 +77,10 @@ static tsr_status find_directory(directory *out, const tsr_file *f)
     *out = (directory){ tsri_get32(end + 16), tsri_get32(end + 12), tsri_get16(end + 10) };
     TSRI_CHECK(tsri_get16(end + 4) == 0 || tsri_get16(end + 4) == TSRI_ZIP_ONES16, TSR_EUNSUPPORTED,
                "file_open: %s: a zip file in several parts", f->path);
-    if (out->offset == TSRI_ZIP_ONES32 || out->bytes == TSRI_ZIP_ONES32 || out->count == TSRI_ZIP_ONES16)
-        TSRI_TRY(read_end64(out, f, at));
+    bool is_wide = out->offset == TSRI_ZIP_ONES32 || out->bytes == TSRI_ZIP_ONES32;
+    /* 65535 members need no 64-bit record, and some writers give them none. */
+    if (out->count == TSRI_ZIP_ONES16 && !is_wide) TSRI_TRY(find_locator(&is_wide, f, at));
+    if (is_wide) TSRI_TRY(read_end64(out, f, at));
     TSRI_TRY(tsri_file_range(f, "the directory", out->offset, out->bytes));
     TSRI_SOUND(out->count <= out->bytes / TSRI_ZIP_CENTRAL, f, "%llu members in a directory of %llu bytes",
                tsri_ull(out->count), tsri_ull(out->bytes));
