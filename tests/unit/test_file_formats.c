@@ -7,6 +7,7 @@
 #include "io/decimal.h"
 #include "io/gguf_blocks.h"
 #include "io/inflate.h"
+#include "io/io_int.h"
 #include "unit/counted.h"
 
 static const char *golden(const char *name)
@@ -1068,6 +1069,30 @@ TEST(test_png_of_every_kind_is_read)
         }
     expect_png(0, 8, 0, true);
     expect_png(2, 16, 0, true);
+}
+
+/* The transparent value of 8 bits stands in 16, of which the upper ones do not count. */
+TEST(test_bits_beyond_the_depth_of_a_transparent_value_do_not_count)
+{
+    unsigned char chunk[14] = { 0, 0, 0, 2, 't', 'R', 'N', 'S', 1, 20 }, *p;
+    tsr_tensor *t = NULL;
+    tsr_file *f = NULL;
+    size_t bytes = 0;
+    EXPECT_OK(tsr_from_data(&t, TSR_U8, TSR_SHAPE(1, 3), (const uint8_t[]){ 10, 20, 30 }));
+    EXPECT_OK(tsr_file_save(file_path("key.png"), t));
+    tsr_release(&t);
+    unsigned char *data = read_bytes(file_path("key.png"), &bytes);
+    EXPECT(data && (p = realloc(data, bytes + sizeof chunk)) != NULL && (data = p) != NULL);
+    tsri_set32_big(chunk + 10, tsri_crc32(0, chunk + 4, 6));
+    memmove(data + 33 + sizeof chunk, data + 33, bytes - 33);  /* behind the header */
+    memcpy(data + 33, chunk, sizeof chunk);
+    EXPECT_OK(tsr_file_open_bytes(&f, data, bytes + sizeof chunk, "key.png", NULL));
+    EXPECT_OK(tsr_file_read(&t, f, NULL));
+    EXPECT(t && t->ndim == 3 && t->shape[2] == 2);
+    EXPECT(at(t, 0, 0, 1) == 255 && at(t, 0, 1, 0) == 20 && at(t, 0, 1, 1) == 0 && at(t, 0, 2, 1) == 255);
+    tsr_release(&t);
+    tsr_file_close(&f);
+    free(data);
 }
 
 TEST(test_images_come_back_as_they_were_written)
