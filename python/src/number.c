@@ -197,16 +197,19 @@ typedef struct fill_state {
     size_t    size;
 } fill_state;
 
+static int changed(void)
+{
+    PyErr_SetString(PyExc_ValueError, "a sequence changed while it was read");
+    return -1;
+}
+
 static int fill_number(fill_state *f, PyObject *o)
 {
     tsr_scalar s;
     tsr_dtype dtype = f->dtype;
     const int result = number_from(&s, o);
     if (result < 0) return -1;
-    if (result || f->to == f->end) {
-        PyErr_SetString(PyExc_ValueError, "a sequence changed while it was read");
-        return -1;
-    }
+    if (result || f->to == f->end) return changed();
     if (s.dtype == TSR_I64 || s.dtype == TSR_U64)
         if (tsr_dtype_kind(dtype) != TSR_BOOLEAN && fit_integer(&s, dtype)) return -1;
     const tsr_status status = tsr_scalar_store(f->to, dtype, s);
@@ -214,14 +217,17 @@ static int fill_number(fill_state *f, PyObject *o)
     return status == TSR_OK ? 0 : fail_int(status);
 }
 
-static int fill_from(fill_state *f, PyObject *o)
+/* depth: of the dims that are left. */
+static int fill_from(fill_state *f, PyObject *o, int depth)
 {
     if (!is_nested(o)) return fill_number(f, o);
+    if (depth == 0) return changed();
     PyObject *items = PySequence_Tuple(o);
     if (!items) return -1;
     int result = 0;
     const Py_ssize_t length = PyTuple_Size(items);
-    for (Py_ssize_t i = 0; i < length && !result; i++) result = fill_from(f, PyTuple_GetItem(items, i));
+    for (Py_ssize_t i = 0; i < length && !result; i++)
+        result = fill_from(f, PyTuple_GetItem(items, i), depth - 1);
     Py_DECREF(items);
     return result;
 }
@@ -253,7 +259,7 @@ static PyObject *filled(const nest *n, tsr_dtype dtype, PyObject *o)
         return fail(s);
     }
     fill_state f = { t->data, (char *)t->data + tsr_byte_size(t), dtype, tsr_dtype_size(dtype) };
-    if (fill_from(&f, o)) {
+    if (fill_from(&f, o, n->ndim) || (f.to != f.end && changed())) {
         tsr_release(&t);
         return NULL;
     }

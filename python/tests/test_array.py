@@ -28,6 +28,27 @@ def test_numbers_of_python():
     assert ts.asarray(2**64 - 1, dtype=ts.uint64).item() == 2**64 - 1
 
 
+class Meddler:
+    """A number that changes the list it is in while that is read."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def __index__(self):
+        self.change()
+        return 7
+
+
+def test_a_list_that_changes_while_it_is_read_is_refused():
+    shorter, longer, endless = [], [], []
+    shorter += [Meddler(lambda: shorter.__delitem__(slice(1, None))), *range(100)]
+    longer += [Meddler(lambda: longer.append(1)), 1]
+    endless += [Meddler(lambda: endless.__setitem__(slice(None), [endless])), 1]
+    for changing in (shorter, longer, endless):
+        with pytest.raises(ValueError, match="changed while"):
+            ts.asarray(changing)
+
+
 def test_length_and_iteration():
     x = ts.asarray([[1, 2], [3, 4]])
     assert len(x) == 2 and [r.tolist() for r in x] == [[1, 2], [3, 4]]
