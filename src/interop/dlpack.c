@@ -314,6 +314,7 @@ static int table_look_at_object(void *object, tsr_dl_tensor *out)
 {
     tsr_tensor *t = object;
     if (!out || tsri_check_allocated("dltensor_from_object", "object", t) != TSR_OK) return -1;
+    if (finish_work("dltensor_from_object", t->device) != TSR_OK) return -1;
     return describe(out, "dltensor_from_object", t, t->shape, t->stride) == TSR_OK ? 0 : -1;
 }
 

@@ -981,10 +981,12 @@ TEST(test_backend_faults_work_is_waited_for_before_a_tensor_is_exported)
     EXPECT_OK(tsr_to_dlpack(&m, t, NULL));
     EXPECT(fake.syncs == 1 && m && m->dl_tensor.device.type == TSR_DL_OPENCL && m->dl_tensor.device.id == 3);
     if (m) m->deleter(m);
+    tsr_dl_tensor look;
+    EXPECT(tsr_dlpack_exchange_api()->dltensor_from_object(t, &look) == 0 && fake.syncs == 2);
     tsr_tensor *other = made_of(TSR_F32, 2, 3, on("vulkan", 1)); /* nothing to wait for */
     m = NULL;
     EXPECT_OK(tsr_to_dlpack(&m, other, NULL));
-    EXPECT(fake.syncs == 1 && m && m->dl_tensor.device.type == TSR_DL_VULKAN && m->dl_tensor.device.id == 1);
+    EXPECT(fake.syncs == 2 && m && m->dl_tensor.device.type == TSR_DL_VULKAN && m->dl_tensor.device.id == 1);
     if (m) m->deleter(m);
     tsr_release(&other);
     fail("sync", 0);
@@ -992,7 +994,6 @@ TEST(test_backend_faults_work_is_waited_for_before_a_tensor_is_exported)
     EXPECT_FAILS(tsr_to_dlpack(&m, t, NULL), TSR_EIO, "to_dlpack: the opencl backend failed");
     fake.devices = 2;
     EXPECT_FAILS(tsr_to_dlpack(&m, t, NULL), TSR_EDEVICE, "to_dlpack: there is no device");
-    tsr_dl_tensor look;
     EXPECT(m == NULL && tsr_dlpack_exchange_api()->dltensor_from_object(t, &look) == -1);
     look = (tsr_dl_tensor){ .data = &fake, .device = { TSR_DL_CUDA_MANAGED, 200 }, .dtype = { 0, 32, 1 } };
     tsr_tensor *managed = NULL;
