@@ -221,6 +221,14 @@ static tsr_status plan(tsri_file_entry **out, tsr_writer *w, const char *op, con
     return TSR_OK;
 }
 
+/* Takes back what was planned since there were `planned`, whose data ended at `end`. */
+static void forget_from(tsr_writer *w, int64_t planned, uint64_t end)
+{
+    for (int64_t i = planned; i < w->plan_list.count; i++) tsri_names_remove(&w->names, w->plan[i]->name);
+    w->plan_list.count = planned;
+    w->data_end = end;
+}
+
 tsr_status tsr_writer_declare(tsr_writer *w, const char *name, const tsr_desc *desc, const char *encoding)
 {
     tsri_file_entry *p;
@@ -229,9 +237,13 @@ tsr_status tsr_writer_declare(tsr_writer *w, const char *name, const tsr_desc *d
     TSRI_CHECK(!w->broken, TSR_EINVAL, "writer_declare: %s: an earlier call failed", w->path);
     TSRI_CHECK(w->added == 0, TSR_EINVAL, "writer_declare: %s: \"%s\" comes after the first tensor", w->path,
                name ? name : "");
-    w->declared = true;
+    const int64_t planned = w->plan_list.count;
+    const uint64_t end = w->data_end;
     TSRI_TRY(plan(&p, w, "writer_declare", name, desc, encoding));
-    return tsri_sink_check_room(room_of(w), w->data_end);
+    const tsr_status s = tsri_sink_check_room(room_of(w), w->data_end);
+    if (s == TSR_OK) w->declared = true;
+    else forget_from(w, planned, end);
+    return s;
 }
 
 /* The next one that was declared, if it is this. */
@@ -351,10 +363,7 @@ tsr_status tsr_writer_add(tsr_writer *w, const char *name, const tsr_tensor *t, 
     const tsr_status s = add(w, name ? name : "", t, encoding);
     if (s == TSR_OK) return TSR_OK;
     if (s == TSR_EIO) w->broken = true;
-    /* Remove it from the plan again. */
-    for (int64_t i = planned; i < w->plan_list.count; i++) tsri_names_remove(&w->names, w->plan[i]->name);
-    w->plan_list.count = planned;
-    w->data_end = end;
+    forget_from(w, planned, end);
     return s;
 }
 

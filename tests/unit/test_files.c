@@ -557,6 +557,16 @@ TEST(test_free_space_is_checked_before_anything_is_written)
     EXPECT_FAILS(tsr_writer_declare(w, "x", &d, NULL), TSR_EIO, "are free there");
     tsr_writer_cancel(&w);
     EXPECT(!file_exists(file_path("huge.safetensors")));
+    tsr_tensor *t = NULL, *back = NULL;  /* what could not be declared is not in the plan */
+    EXPECT_OK(tsr_full(&t, TSR_I8, TSR_SHAPE(5), TSR_SCALAR(3)));
+    EXPECT_OK(tsr_writer_create(&w, file_path("huge.safetensors"), NULL));
+    EXPECT_FAILS(tsr_writer_declare(w, "x", &d, NULL), TSR_EIO, "are free there");
+    EXPECT_OK(tsr_writer_declare(w, "x", &t->desc, NULL));
+    EXPECT_OK(tsr_writer_add(w, "x", t, NULL));
+    EXPECT_OK(tsr_writer_finish(&w));
+    EXPECT_OK(tsr_file_load(&back, file_path("huge.safetensors"), "x"));
+    EXPECT(same_bits(back, t));
+    tsr_release_all(&t, &back);
 }
 
 TEST(test_links_are_followed_and_rights_kept)
