@@ -65,7 +65,8 @@ typedef enum tsr_header {
 typedef struct tsr_file_opts {
     const char    *format;  /* "npy", ...; NULL: what the first bytes say, else the end of the name */
     bool           copy;    /* map nothing: tensors have memory of their own */
-    tsr_dtype      dtype;   /* raw: required; csv, tsv: f64 unless given */
+    tsr_dtype      dtype;   /* raw: required; csv, tsv: f64 unless given. A number in the text that an
+                             * integer dtype has not is an error */
     int            ndim;    /* raw: of shape; 0 with a NULL shape is one dim of all there is */
     const int64_t *shape;   /* raw: one dim may be -1, which is worked out */
     uint64_t       offset;  /* raw: the first byte */

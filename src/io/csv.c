@@ -11,6 +11,8 @@
  * If the first value of a column is no number, its values are words: the table has their codes, and the
  * metadata the words. If they are all true or false, they are 1 and 0.
  *
+ * A table of integers is read only if each of its numbers is one that the dtype has.
+ *
  * A table that is written with such metadata has names in its first line, and words in place of codes. */
 #include "core/alloc.h"
 #include "core/digits.h"
@@ -453,6 +455,24 @@ static tsr_status open_tsv(tsr_file *f) { return open_table(f, '\t'); }
 
 /* Reading ------------------------------------------------------------------------------ */
 
+/* Does an integer dtype hold the number as it is? */
+static bool holds_number(tsr_dtype dtype, tsr_scalar number)
+{
+    double stored[2] = { 0 };
+    tsr_scalar back = tsr_scalar_i64(0);
+    (void)!tsr_scalar_store(stored, dtype, number);
+    (void)!tsr_scalar_load(&back, dtype, stored);
+    const double x = tsr_scalar_to_f64(number);
+    const double end = tsr_dtype_kind(dtype) == TSR_SIGNED ? 0x1p63 : 0x1p64; /* it saturates below that */
+    if (number.dtype == TSR_F64) return tsr_scalar_to_f64(back) == x && x < end;
+    return number.as.u == back.as.u && (x < 0) == (tsr_scalar_to_f64(back) < 0);
+}
+
+static bool is_integer(tsr_dtype dtype)
+{
+    return tsr_dtype_kind(dtype) == TSR_SIGNED || tsr_dtype_kind(dtype) == TSR_UNSIGNED;
+}
+
 static tsr_status value_of(tsr_scalar *out, const tsr_file *f, const column *c, const field *v,
                            int64_t line, int64_t i, tsr_dtype dtype)
 {
@@ -472,6 +492,9 @@ static tsr_status value_of(tsr_scalar *out, const tsr_file *f, const column *c, 
     TSRI_SOUND(coded ? code >= 0 : is_number(v, out), f,
                "line %lld, field %lld: \"%.*s\" is no number, and the first of its column is "
                "(opts.columns chooses columns)", (long long)line, (long long)i + 1, shown(v), v->text);
+    TSRI_SOUND(coded || !is_integer(dtype) || holds_number(dtype, *out), f,
+               "line %lld, field %lld: \"%.*s\" is no %s", (long long)line, (long long)i + 1, shown(v),
+               v->text, tsr_dtype_name(dtype));
     return TSR_OK;
 }
 

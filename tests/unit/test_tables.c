@@ -229,6 +229,32 @@ TEST(test_codes_fit_the_dtype)
     tsr_file_close(&f);
 }
 
+/* What would be wrapped, cut or saturated is told instead. */
+TEST(test_numbers_that_an_integer_dtype_has_not_are_refused)
+{
+    static const struct { tsr_dtype dtype; const char *has, *has_not; } cases[] = {
+        { TSR_U8, "255", "256" },   { TSR_U8, "0", "-1" },       { TSR_I8, "-128", "-129" },
+        { TSR_I8, "127", "128" },   { TSR_I32, "1e3", "1.5" },   { TSR_I32, "-7.0", "nan" },
+        { TSR_I64, "1e18", "inf" }, { TSR_U64, "0", "1e20" },
+        { TSR_I64, "9223372036854775807", "9223372036854775808" },
+        { TSR_I64, "-9223372036854775808", "9223372036854775808.0" },
+        { TSR_U64, "18446744073709551615", "18446744073709551616" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int k = 0; k < 2; k++) {
+            tsr_tensor *t = NULL;
+            char text[64], words[32];
+            snprintf(text, sizeof text, "1,%s\n", k ? cases[i].has_not : cases[i].has);
+            snprintf(words, sizeof words, "is no %s", tsr_dtype_name(cases[i].dtype));
+            tsr_file *f = table(text, &(tsr_file_opts){ .dtype = cases[i].dtype });
+            if (k) EXPECT_FAILS(tsr_file_read(&t, f, NULL), TSR_EFORMAT, words);
+            else   EXPECT_OK(tsr_file_read(&t, f, NULL));
+            EXPECT(k || (t && element(t, 1) == strtod(cases[i].has, NULL)));
+            tsr_release(&t);
+            tsr_file_close(&f);
+        }
+}
+
 TEST(test_options_of_tables_are_checked)
 {
     EXPECT_FAILS(open_status("1", &(tsr_file_opts){ .header = (tsr_header)7 }), TSR_EINVAL, "opts.header 7");
