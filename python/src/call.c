@@ -127,7 +127,7 @@ static int parse_dtype(call *c, int i) { return dtype_from(&c->values[i].dtype, 
 static void count_work(call *c, const tsr_tensor *t)
 {
     const int64_t n = tsr_numel(t);
-    if (n > c->work) c->work = n;
+    if (n > c->work) c->work = n < LONG_WORK ? n : LONG_WORK;
 }
 
 /* The dtype that a number among the arguments takes on: that of the first array. */

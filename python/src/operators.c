@@ -52,7 +52,8 @@ static int64_t work_of(const tsr_tensor *x, const tsr_tensor *y)
     int64_t n = 1, m = 1;
     for (int i = 0; i < x->ndim; i++) n *= x->shape[i];
     for (int i = 0; i < y->ndim; i++) m *= y->shape[i];
-    return n > m ? n : m;
+    const int64_t most = n > m ? n : m;
+    return most < LONG_WORK ? most : LONG_WORK;
 }
 
 static PyObject *binary_into(binary_fn fn, PyObject *left, PyObject *right, PyObject *into)

@@ -354,7 +354,8 @@ static tsr_status make_on(tsr_tensor **t, tsr_dtype dtype, int n, const int64_t 
 static int64_t work_of(int n, const int64_t *shape)
 {
     int64_t work = 1;
-    for (int i = 0; i < n && work < LONG_WORK; i++) work = shape[i] > LONG_WORK ? LONG_WORK : work * shape[i];
+    for (int i = 0; i < n && work > 0 && work < LONG_WORK; i++)
+        work = shape[i] > LONG_WORK ? LONG_WORK : shape[i] < 0 ? 0 : work * shape[i];
     return work;
 }
 

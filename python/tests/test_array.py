@@ -28,6 +28,12 @@ def test_numbers_of_python():
     assert ts.asarray(2**64 - 1, dtype=ts.uint64).item() == 2**64 - 1
 
 
+def test_sizes_beyond_64_bits_are_refused():
+    for shape in ((-2**63, 2), (2**62, 8), (2**40, 2**40), (0, -1)):
+        with pytest.raises(ValueError):
+            ts.zeros(shape)
+
+
 class Meddler:
     """A number that changes the list it is in while that is read."""
 
