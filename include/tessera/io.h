@@ -152,6 +152,8 @@ TSR_API TSR_MUST_CHECK tsr_status tsr_file_find_meta(tsr_meta *out, const tsr_fi
 
 /* A tensor by its name (NULL: the only one). If *out is NULL a tensor is made, which looks at the
  * mapped file where that is possible; otherwise *out must have its dtype and shape, and is overwritten.
+ * Tensors that one tsr_file maps share its pages: what is written into one is seen by others of the same
+ * place, also those that are read later, but neither by the file nor by another tsr_file.
  *
  * TSR_EINDEX        there is no such tensor
  * TSR_EUNSUPPORTED  its encoding is not read here
