@@ -379,6 +379,45 @@ static void check_low_rank(tsr_dtype dtype, int64_t n)
     tsr_release_all(&row, &one);
 }
 
+static void expect_orthonormal(const tsr_tensor *v, const char *what)
+{
+    tsr_tensor *h = NULL, *p = NULL, *one = NULL, *off = NULL, *wide = NULL;
+    const int64_t n = v->shape[0];
+    const bool is_short = v->dtype == TSR_F32 || v->dtype == TSR_C64;
+    EXPECT_OK(tsr_cast(&wide, v, TSR_C128));
+    EXPECT_OK(tsr_adjoint(&h, wide));
+    EXPECT_OK(tsr_matmul(&p, h, wide));
+    EXPECT_OK(tsr_eye(&one, TSR_C128, n, n, 0));
+    EXPECT_OK(tsr_sub(&p, p, one));
+    EXPECT_OK(tsr_norm(&off, p, 0, NULL, false, 2));
+    const double is = *(double *)off->data;
+    EXPECT_MSG(is <= 64 * (is_short ? FLT_EPSILON : DBL_EPSILON) * (double)n, "%s of %lld, %s: off by %g",
+               what, (long long)n, tsr_dtype_name(v->dtype), is);
+    tsr_release_all(&h, &p, &one, &off, &wide);
+}
+
+/* Of a matrix of equal columns, a triangle remains whose elements fall to the least that there are. */
+static void test_own_vectors_are_orthonormal_however_small_elements_are(void)
+{
+    const bool before = tsr_get_external();
+    tsr_set_external(false);
+    for (int seed = 0; seed < 100; seed++)
+        for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+            const int64_t n = 3 + seed % 20;
+            tsr_tensor *column = NULL, *a = NULL, *x[3] = { NULL };
+            EXPECT_OK(tsr_randn(&column, dtypes[i], TSR_SHAPE(n, 1), (uint64_t)seed));
+            EXPECT_OK(tsr_expand(&a, column, TSR_SHAPE(n, n)));
+            EXPECT_OK(tsr_svd(&x[0], &x[1], &x[2], a, false));
+            expect_orthonormal(x[0], "u");
+            expect_orthonormal(x[2], "vh");
+            tsr_release_all(&x[0], &x[1], &x[2]);
+            EXPECT_OK(tsr_qr(&x[0], &x[1], a, false));
+            expect_orthonormal(x[0], "q");
+            tsr_release_all(&x[0], &x[1], &column, &a);
+        }
+    tsr_set_external(before);
+}
+
 static void test_own_routines_factor_matrices_of_low_rank(void)
 {
     const bool before = tsr_get_external();
@@ -589,6 +628,7 @@ int main(int argc, char **argv)
     RUN(test_own_routines_find_values_that_are_nearly_equal);
     RUN(test_own_routines_factor_hard_matrices);
     RUN(test_own_routines_factor_matrices_of_low_rank);
+    RUN(test_own_vectors_are_orthonormal_however_small_elements_are);
     RUN(test_a_power_of_two_changes_only_the_exponents_of_values);
     RUN(test_matrices_without_elements_have_results);
     RUN(test_bad_arguments_are_refused_in_words);
