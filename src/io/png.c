@@ -112,7 +112,7 @@ static tsr_status read_transparency(const tsr_file *f, picture *p, const unsigne
     }
     TSRI_SOUND((p->type == GRAY || p->type == COLOUR) && length == 2 * (uint32_t)n, f,
                "a transparent colour of %u bytes", (unsigned)length);
-    const unsigned most = (1u << p->depth) - 1;  /* bits beyond the depth do not count */
+    const int most = (1 << p->depth) - 1; /* bits beyond the depth do not count */
     for (int i = 0; i < n; i++) p->key[i] = (uint16_t)((b[2 * i] << 8 | b[2 * i + 1]) & most);
     return TSR_OK;
 }
