@@ -249,3 +249,36 @@ TEST(test_bad_arguments_are_refused_in_words)
     EXPECT(z == NULL);
     tsr_release_all(&x, &w, &b, &flags, &odd);
 }
+
+/* Small whole numbers, whose sums are exact: the gradient of a batch is the sum of those of its images,
+ * however many are summed at once. */
+TEST(test_gradients_of_large_batches_are_those_of_their_images)
+{
+    static const tsr_dtype dtypes[] = { TSR_F32, TSR_F64, TSR_BF16 };
+    const int64_t taps[] = { 5, 5 };
+    for (int d = 0; d < 3; d++) {
+        tsr_tensor *x = NULL, *grad = NULL, *some = NULL, *whole = NULL, *sum = NULL, *part = NULL,
+                   *wide_x = NULL, *wide_grad = NULL;
+        bool same = false;
+        EXPECT_OK(tsr_integers(&some, TSR_I8, TSR_SHAPE(5, 9, 130, 124), -1, 2, 1));
+        EXPECT_OK(tsr_cast(&x, some, dtypes[d]));
+        tsr_release(&some);
+        EXPECT_OK(tsr_integers(&some, TSR_I8, TSR_SHAPE(5, 2, 126, 120), 0, 2, 2));
+        EXPECT_OK(tsr_cast(&grad, some, dtypes[d]));
+        EXPECT_OK(tsr_conv_grad_weights(&whole, grad, x, 2, taps, NULL));
+        EXPECT_OK(tsr_cast(&wide_x, x, TSR_F64));
+        EXPECT_OK(tsr_cast(&wide_grad, grad, TSR_F64));
+        EXPECT_OK(tsr_zeros(&sum, TSR_F64, TSR_SHAPE(2, 9, 5, 5)));
+        for (int64_t i = 0; i < 5; i++) {
+            tsr_tensor *image = NULL, *above = NULL;
+            EXPECT_OK(tsr_slice(&image, wide_x, 0, i, i + 1, 1));
+            EXPECT_OK(tsr_slice(&above, wide_grad, 0, i, i + 1, 1));
+            EXPECT_OK(tsr_conv_grad_weights(&part, above, image, 2, taps, NULL));
+            EXPECT_OK(tsr_add(&sum, sum, part));
+            tsr_release_all(&image, &above, &part);
+        }
+        EXPECT_OK(tsr_cast(&part, sum, dtypes[d]));
+        EXPECT(tsr_equal(&same, whole, part) == TSR_OK && same);
+        tsr_release_all(&x, &grad, &some, &whole, &sum, &part, &wide_x, &wide_grad);
+    }
+}
