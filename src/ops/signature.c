@@ -79,16 +79,7 @@ static struct {
     char              name[NAMES][TSR_MATCH_NAME];
 } known;
 
-#ifndef TSR_NO_THREADS
-/* fork() waits for the lock, which the child finds free. */
-static void before_fork(void) { tsri_lock(&lock); }
-static void after_fork(void) { tsri_unlock(&lock); }
-
-__attribute__((constructor)) static void watch_forks(void)
-{
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
-}
-#endif
+TSRI_HELD_AT_FORK(lock, (void)0);
 
 int tsri_parse_room(void)
 {

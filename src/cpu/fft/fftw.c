@@ -67,21 +67,8 @@ static tsri_mutex lock = TSRI_MUTEX_INIT; /* also for FFTW's planner, so it may 
 static slot slots[SLOTS];
 static uint64_t calls;
 
-#ifndef TSR_NO_THREADS
-/* fork() waits for the lock. The child lacks the other threads, so that nobody uses a slot there. */
-static void before_fork(void) { tsri_lock(&lock); }
-static void after_fork(void) { tsri_unlock(&lock); }
-static void after_fork_in_child(void)
-{
-    for (int i = 0; i < SLOTS; i++) slots[i].users = 0;
-    tsri_unlock(&lock);
-}
-
-__attribute__((constructor)) static void watch_forks(void)
-{
-    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
-}
-#endif
+/* The child lacks the other threads, so that nobody uses a slot there. */
+TSRI_HELD_AT_FORK(lock, for (int i = 0; i < SLOTS; i++) slots[i].users = 0);
 
 static bool is_for(const tsri_fftw_plan *cached, const tsri_fftw_plan *wanted)
 {

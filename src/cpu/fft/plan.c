@@ -292,21 +292,8 @@ static slot slots[SLOTS];
 static uint64_t calls;
 static _Alignas(64) unsigned char tables[(SLOTS - LARGE_SLOTS) * SLOT_BYTES + LARGE_SLOTS * LARGE_BYTES];
 
-#ifndef TSR_NO_THREADS
-/* fork() waits for the lock. The child lacks the other threads, so that nobody uses a slot there. */
-static void before_fork(void) { tsri_lock(&lock); }
-static void after_fork(void) { tsri_unlock(&lock); }
-static void after_fork_in_child(void)
-{
-    for (int i = 0; i < SLOTS; i++) slots[i].users = 0;
-    tsri_unlock(&lock);
-}
-
-__attribute__((constructor)) static void watch_forks(void)
-{
-    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
-}
-#endif
+/* The child lacks the other threads, so that nobody uses a slot there. */
+TSRI_HELD_AT_FORK(lock, for (int i = 0; i < SLOTS; i++) slots[i].users = 0);
 
 /* The large slots are the last ones. */
 static unsigned char *slot_table(int i)
