@@ -72,7 +72,7 @@ __attribute__((format(printf, 2, 3)))
 tsr_status
 say(tsr_status status, const char *format, ...);
 
-/* Turns an error of CUDA into a status and records a message; `what` is the operation. If the device is lost,
+/* The status of an error of CUDA, and a recorded message; `what` is the operation. If the device is lost,
  * later calls on it fail, too. */
 tsr_status fail(int device, const char *what, cudaError_t e);
 

@@ -81,7 +81,7 @@ struct ocl_stream {
 /* The stream of a handle; NULL is the device's own. Fails if that cannot be made. */
 tsr_status ocl_stream_of(ocl_stream **out, int device, void *handle);
 
-/* Turns an error of queued work into a status; the message names the op that was queued last. */
+/* The status of an error of queued work; the message names the op that was queued last. */
 tsr_status ocl_queued(ocl_stream *s, cl_int error, const char *what);
 
 tsr_status ocl_sync(int device);

@@ -115,7 +115,7 @@ static void lower(double *best, double seconds)
 
 static double time_limit(job *j, int64_t which) { return limit_seconds(j, (limit)which); }
 
-/* A turn: several runs in a row, since the caches hold the data of the turn before. Peers are measured in
+/* Several runs in a row, since the caches hold the data of those before. Peers are measured in
  * such series, too. */
 static void lower_by_series(double *best, job *j, double (*timed)(job *, int64_t), int64_t what)
 {

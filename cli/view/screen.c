@@ -41,7 +41,7 @@ static void put(const char *text)
     (void)written;
 }
 
-/* Switches to the alternate screen, hides the cursor, and turns line wrapping off. */
+/* Switches to the alternate screen, hides the cursor, and ends the wrapping of lines. */
 static void enter(void)
 {
     (void)tcsetattr(keyboard, TCSANOW, &raw);

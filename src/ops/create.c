@@ -263,10 +263,10 @@ tsr_status tsr_arange(tsr_tensor **out, tsr_dtype dtype, tsr_scalar start, tsr_s
         TSRI_CHECK(is_finite(a) && is_finite(b) && is_finite(by), TSR_EINVAL,
                    "arange: %g to %g by %g is not finite", a, b, by);
         TSRI_CHECK(by != 0, TSR_EINVAL, "arange: step is 0");
-        const bool far = !is_finite(b - a);
+        const bool overflows = !is_finite(b - a);
         p.dtype = TSR_F64;
-        p.re = (line){ a, far ? by / 2 : by, far };
-        p.n = far ? real_count(a / 2, b / 2, by / 2) : real_count(a, b, by);
+        p.re = (line){ a, overflows ? by / 2 : by, overflows };
+        p.n = overflows ? real_count(a / 2, b / 2, by / 2) : real_count(a, b, by);
     }
     TSRI_CHECK(p.n >= 0, TSR_EOVERFLOW, "arange: more than 2^63 - 1 elements");
     return make_progression(out, "arange", dtype, &p);

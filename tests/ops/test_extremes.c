@@ -412,7 +412,7 @@ TEST(test_running_sums_come_back_into_the_range)
             }
 }
 
-/* A way may be longer than the range of numbers. */
+/* The distance between the ends may be beyond the largest number. */
 TEST(test_progressions_reach_across_the_range)
 {
     tsr_tensor *z = NULL;
